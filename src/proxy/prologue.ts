@@ -1,6 +1,7 @@
 import type { Principal } from '../access/authenticate.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
 import type { Plan } from '../combos/routing.ts';
+import type { BodyMemory } from '../http/body/memory.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { ProxyContext } from './context.ts';
@@ -16,7 +17,14 @@ import { type TurnedRequest, turnOf } from './responses-state/response-state.ts'
 /** What the beginning of every model request does: read it, find its model, see who may ask for it, and plan where it goes. */
 
 /** A body, or a form as far as its model. */
-export type ReadRequest = { kind: 'body'; pieces: readonly Buffer[] } | { kind: 'form'; upload: Upload };
+export type ReadRequest =
+  | {
+      kind: 'body';
+      pieces: readonly Buffer[];
+      /** Absent where it is left to the garbage collector. */
+      memory?: BodyMemory | null;
+    }
+  | { kind: 'form'; upload: Upload };
 
 /** A model request, whatever brought it. */
 export interface Asked {
@@ -41,6 +49,8 @@ export interface RoutedRequest {
   readonly facts: LedgerFacts & { requestedModel: string };
   readonly model: RequestedModel;
   readonly upload: Upload | null;
+  /** Of the body, where it may be freed once the request is carried out. */
+  readonly memory: BodyMemory | null;
   readonly plan: Plan;
   readonly snapshot: Snapshot;
 }
@@ -62,6 +72,7 @@ export async function routed(context: ProxyContext, note: Note, asked: Asked): P
   const read = await asked.read();
   const body = read.kind === 'body' ? read.pieces : [];
   const upload = read.kind === 'form' ? read.upload : null;
+  const memory = read.kind === 'body' ? (read.memory ?? null) : null;
   const inPath = named?.model ?? upload?.model ?? null;
   const model = inPath === null ? requestedModel(body) : { value: inPath, start: 0, end: 0, pieces: body };
   const requested = model.value;
@@ -80,7 +91,7 @@ export async function routed(context: ProxyContext, note: Note, asked: Asked): P
   if (upload === null && (models !== null || isCharged))
     refuseOtherModels({ body: pieces, inPath: named?.model ?? null, keyName: name });
   const facts = { ...note({ comboId, trace }), requestedModel: requested };
-  return { facts, model, upload, plan, snapshot };
+  return { facts, memory, model, upload, plan, snapshot };
 }
 
 /** The same for a request that may refer to earlier ones. @throws GatewayError as `routed` and `turnOf` do */

@@ -1,6 +1,7 @@
 import type { Principal } from '../access/authenticate.ts';
 import { codecOf } from '../codecs/index.ts';
 import { readBody } from '../http/body/body.ts';
+import { type BodyMemory, bodyMemory } from '../http/body/memory.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -27,6 +28,8 @@ export type AskedSurface = Pick<Extract<Surface, { kind: 'relay' }>, 'format' | 
 export interface WithBody {
   exchange: AnyExchange;
   read(): Promise<readonly Buffer[]>;
+  /** The memory of what was read, where nobody else uses it. Default: it is left to the garbage collector. */
+  memoryOf?(pieces: readonly Buffer[]): BodyMemory | null;
 }
 
 /** Serves one model request that came by HTTP. @throws GatewayError as `proxyBody` does */
@@ -43,7 +46,7 @@ export function proxyRequest(
       read: () => readMedia(context.config, exchange, media),
     });
   const read = () => readBody(exchange.request, { limitBytes: context.config.limits.bodyBytes });
-  return proxyBody(context, { exchange, read }, surface, principal);
+  return proxyBody(context, { exchange, read, memoryOf: bodyMemory }, surface, principal);
 }
 
 /**
@@ -53,13 +56,16 @@ export function proxyRequest(
  */
 export async function proxyBody(
   context: ProxyContext,
-  { exchange, read }: WithBody,
+  { exchange, memoryOf = () => null, read }: WithBody,
   surface: AskedSurface,
   principal: Principal,
 ): Promise<void> {
   const request: Asked = {
     ...asked(exchange, surface, principal),
-    read: async () => ({ kind: 'body', pieces: await read() }),
+    async read() {
+      const pieces = await read();
+      return { kind: 'body', pieces, memory: memoryOf(pieces) };
+    },
   };
   if (isDryRun(exchange.request.headers)) await dryRun(context, request);
   else await serve(context, request);
@@ -81,7 +87,11 @@ function asked(
 
 async function serve(context: ProxyContext, request: Asked): Promise<void> {
   await recordingRefusals(context, newFacts(request), async (note) => {
-    const { facts, model, named, plan, snapshot, turned, upload } = await planned(context, note, request);
+    const { facts, memory, model, named, plan, snapshot, turned, upload } = await planned(
+      context,
+      note,
+      request,
+    );
     if (upload === null && context.handover?.takes(plan.targets) === true)
       return context.handover.pass(request.exchange, model.pieces);
     const { pieces: body, start, end } = turned.model;
@@ -113,6 +123,7 @@ async function serve(context: ProxyContext, request: Asked): Promise<void> {
         price: pricesAt(snapshot.catalog, facts.exchange.startedAt),
       },
       body: { pieces: body, span: { start, end }, model: facts.requestedModel },
+      memory,
       ...(cached === null ? {} : { cache: cached.ended }),
     });
   });

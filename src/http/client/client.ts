@@ -1,6 +1,6 @@
 import type { buildConnector, Dispatcher } from 'undici';
 import { Connection } from './connection.ts';
-import { Exchange } from './exchange.ts';
+import { Exchange, type ExchangeHandler } from './exchange.ts';
 import type { RequestBody } from './request-body.ts';
 import { type BodyLength, type RequestHead, requestHead } from './request-head.ts';
 
@@ -17,11 +17,11 @@ export interface ClientOptions {
 /** An HTTP/1.1 client of one origin, with as many connections as there are requests at a time. */
 export interface Client {
   /**
-   * Sends a request; the handler is called as undici's are. Of the options it knows method, path, headers (flat) and body (a
+   * Sends a request; the handler is called as undici's are, and when a body in pieces has left. Of the options it knows method, path, headers (flat) and body (a
    * buffer, or an iterable of buffers).
    * @throws TypeError for a request that HTTP does not have
    */
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
+  dispatch(options: Dispatcher.DispatchOptions, handler: ExchangeHandler): boolean;
   /** Ends every connection, whatever it carries. */
   destroy(): Promise<void>;
 }

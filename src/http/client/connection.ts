@@ -81,8 +81,9 @@ export class Connection {
     }
     this.#sending = true;
     sendPieces(this.#socket, { head, declared, pieces: body }).then(
-      () => {
+      (isSent) => {
         this.#sending = false;
+        if (isSent) exchange.sent();
       },
       (error: Error) => exchange.fail(error),
     );

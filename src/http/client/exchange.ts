@@ -5,6 +5,12 @@ import type { BodyLength } from './request-head.ts';
 import type { ResponseHead } from './response-head.ts';
 import type { ResponseEvents } from './response-reader.ts';
 
+/** What undici's handlers are told, and of bodies in pieces also that nobody reads them any more. */
+export interface ExchangeHandler extends Dispatcher.DispatchHandler {
+  /** The system has taken all of the body; the answer may be complete by then. Not called for one that was not sent whole. */
+  onRequestSent?(): void;
+}
+
 /** A request that is ready to be sent. */
 export interface ReadyRequest {
   /** Latin-1, with its blank line. */
@@ -26,7 +32,7 @@ interface Carrier {
 
 /** One request and its response, from when it is asked for until its handler was told how it ended. */
 export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
-  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #handler: ExchangeHandler;
   /** Null once it was sent: a stream may last for an hour, and would keep its request that long. */
   #request: ReadyRequest | null;
   /** Null while there is none yet, and when it is over. */
@@ -42,7 +48,7 @@ export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
   /** The response is complete, which its handler is told when it wants to hear more. */
   #ended: IncomingHttpHeaders | null = null;
 
-  constructor(handler: Dispatcher.DispatchHandler, request: ReadyRequest) {
+  constructor(handler: ExchangeHandler, request: ReadyRequest) {
     this.#handler = handler;
     this.#request = request;
   }
@@ -59,6 +65,10 @@ export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
     this.connection = connection;
     this.#tell(() => this.#handler.onRequestStart?.(this, {}));
     return this.over ? null : request;
+  }
+
+  sent(): void {
+    this.#handler.onRequestSent?.();
   }
 
   abort(reason: Error): void {

@@ -8,6 +8,9 @@ export type RequestBody = Buffer | Iterable<Buffer> | AsyncIterable<Buffer> | nu
 /** Up to this size a body leaves in one write with its head; a copy of it costs less than a second buffer. */
 const ONE_WRITE_BYTES = 4_096;
 
+/** Pieces that are there are written together up to this size: one call of the system, one wait. */
+const BATCH_BYTES = 262_144;
+
 /** Sends a head with a body that is there as one buffer, or with none. */
 export function sendWhole(socket: Socket, head: string, body: Buffer | null): void {
   if (body === null) socket.write(head, 'latin1');
@@ -28,48 +31,76 @@ export interface PiecewiseInput {
 }
 
 /**
- * Sends a body piece by piece, each when the one before has left.
+ * Sends a body in pieces, the next ones when those before have left.
+ * @returns whether the system has taken all of it, so that nobody reads the pieces any more; false where the socket was closed
  * @throws what the pieces throw, and ExchangeError where they are not as many bytes as was announced
  */
-export async function sendPieces(socket: Socket, { declared, head, pieces }: PiecewiseInput): Promise<void> {
-  let sent = 0;
-  socket.write(head, 'latin1');
+export async function sendPieces(
+  socket: Socket,
+  { declared, head, pieces }: PiecewiseInput,
+): Promise<boolean> {
   const framed = declared === 'unknown';
-  for await (const piece of pieces) {
-    if (socket.destroyed) return;
-    if (piece.length === 0) continue;
-    sent += piece.length;
+  const isThere = Symbol.iterator in pieces;
+  let sent = 0;
+  if (isThere) socket.cork();
+  socket.write(head, 'latin1');
+  for await (const batch of isThere ? batches(pieces) : single(pieces)) {
+    if (socket.destroyed) return false;
+    const bytes = batch.reduce((sum, piece) => sum + piece.length, 0);
+    if (bytes === 0) continue;
+    sent += bytes;
     if (!framed && sent > Number(declared)) throw wrongLength();
-    if (!write(socket, piece, framed)) await drained(socket);
+    if (socket.writableCorked === 0) socket.cork();
+    if (!(await written(socket, framed ? batch.flatMap(chunk) : batch))) return false;
   }
-  if (socket.destroyed) return;
-  if (framed) socket.write('0\r\n\r\n', 'latin1');
-  else if (sent !== Number(declared)) throw wrongLength();
+  if (socket.destroyed) return false;
+  if (!framed && sent !== Number(declared)) throw wrongLength();
+  return written(socket, framed ? [lastChunk] : []);
 }
 
-function write(socket: Socket, piece: Buffer, framed: boolean): boolean {
-  if (!framed) return socket.write(piece);
-  socket.cork();
-  socket.write(`${piece.length.toString(16)}\r\n`, 'latin1');
-  socket.write(piece);
-  const more = socket.write('\r\n', 'latin1');
-  socket.uncork();
-  return more;
+const lineEnd = Buffer.from('\r\n');
+
+/** A piece as a chunk (RFC 9112, 7.1); one of no bytes would end the body. */
+function chunk(piece: Buffer): Buffer[] {
+  return piece.length === 0 ? [] : [Buffer.from(`${piece.length.toString(16)}\r\n`), piece, lineEnd];
+}
+
+const lastChunk = Buffer.from('0\r\n\r\n');
+
+/** Pieces that are there, as many at a time as are written together. */
+function* batches(pieces: Iterable<Buffer>): Generator<readonly Buffer[]> {
+  let batch: Buffer[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    batch.push(piece);
+    bytes += piece.length;
+    if (bytes < BATCH_BYTES) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+  }
+  yield batch;
+}
+
+/** Pieces that come as they are asked for, each by itself. */
+async function* single(pieces: AsyncIterable<Buffer>): AsyncGenerator<readonly Buffer[]> {
+  for await (const piece of pieces) yield [piece];
+}
+
+/** Writes, after what was held back, and waits. @returns whether the system has taken it; false where the socket was closed */
+function written(socket: Socket, pieces: readonly Buffer[]): Promise<boolean> {
+  const last = pieces.length - 1;
+  return new Promise((resolve) => {
+    // Node also calls back, without an error, for what a closed socket has not sent.
+    const done = (error?: Error | null) => resolve(error == null && !socket.destroyed);
+    for (const [index, piece] of pieces.entries())
+      if (index === last) socket.write(piece, done);
+      else socket.write(piece);
+    socket.uncork();
+    if (last === -1) resolve(true);
+  });
 }
 
 function wrongLength(): ExchangeError {
   return new ExchangeError('ERR_HTTP_CONTENT_LENGTH_MISMATCH', 'the body is not as long as was announced');
-}
-
-/** Resolves when the socket takes more, or is gone. */
-function drained(socket: Socket): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      socket.off('drain', done);
-      socket.off('close', done);
-      resolve();
-    };
-    socket.on('drain', done);
-    socket.on('close', done);
-  });
 }

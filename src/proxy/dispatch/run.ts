@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import type { Accounts } from '../../health/accounts.ts';
 import { faults, kindOf } from '../../health/faults.ts';
 import type { Judgement } from '../../health/running.ts';
+import type { BodyMemory } from '../../http/body/memory.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { FaultKind } from '../../providers/fault.ts';
 import type { ResponsePlaces } from '../../responses/places.ts';
@@ -27,6 +28,7 @@ import type { AnswerSink, AttemptOutcome, GivenResponse } from '../request/outco
 import { type OutgoingRequest, type PartialAnswer, withoutBytes } from '../request/outgoing.ts';
 import type { PriorUsage, Used } from '../request/use.ts';
 import type { Watch } from '../request/watch.ts';
+import { isKept } from '../responses-state/keep.ts';
 import { notePlace } from '../responses-state/place.ts';
 import { continuationTarget } from '../translate/prefill.ts';
 import { Attempt } from '../upstream/attempt.ts';
@@ -53,6 +55,8 @@ export interface RunContext extends FinishContext, Learned, UpstreamContext {
 export interface Prepared {
   readonly facts: RequestFacts;
   readonly body: RequestBody;
+  /** Of the body, where it is to be freed as soon as no attempt can need it. */
+  readonly memory: BodyMemory | null;
   /** Told how it ended, where its answer may be kept for others. */
   readonly cache?: FinishedRun['cache'];
 }
@@ -77,6 +81,8 @@ class Run implements AnswerSink, OpenCall {
   readonly #failed: FailedTarget[] = [];
   /** The caller's own bytes; empty once nobody can be asked any more. */
   #body: RequestBody;
+  /** Null once no further attempt can need it. */
+  #memory: BodyMemory | null;
   #ended = false;
 
   /** Who is asked, or was last. */
@@ -117,11 +123,12 @@ class Run implements AnswerSink, OpenCall {
   #admitted: Target;
   #noRoom: GatewayError | null = null;
 
-  constructor(context: RunContext, { body, cache = () => {}, facts }: Prepared) {
+  constructor(context: RunContext, { body, cache = () => {}, facts, memory }: Prepared) {
     const { catalog, codec, exchange, named, plan, targets } = facts;
     this.#context = context;
     this.#facts = facts;
     this.#body = body;
+    this.#memory = memory;
     this.#cache = cache;
     this.#target = targets[0];
     this.#admitted = targets[0];
@@ -318,7 +325,7 @@ class Run implements AnswerSink, OpenCall {
         sink: this,
         redact: redacting(this.#context, request.target),
       });
-      this.#attempt = new Attempt(upstream.host, this.#reader, this.#context.config.timeouts);
+      this.#attempt = new Attempt(upstream.host, this.#reader, this.#context.config.timeouts, this.#memory);
       this.#attempt.start(upstream);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
@@ -347,6 +354,12 @@ class Run implements AnswerSink, OpenCall {
     if (!isFinal) return;
     this.#request = withoutBytes(request);
     this.#body = { ...this.#body, pieces: [] };
+    if (!isKept(this.#facts, request)) this.#freeMemory();
+  }
+
+  #freeMemory(): void {
+    this.#memory?.release();
+    this.#memory = null;
   }
 
   settled(found: AttemptOutcome): void {
@@ -535,6 +548,7 @@ class Run implements AnswerSink, OpenCall {
         cache: this.#cache,
       },
     });
+    this.#freeMemory();
   }
 
   #withoutSecrets(end: RequestEnd): RequestEnd {

@@ -148,9 +148,10 @@ export class WholeRelay {
       this.#fail({ error: new GatewayError('upstream_protocol', message), safeToRetry: false });
       return;
     }
-    this.#answering.sink.committed(null, true);
     const json = Buffer.from(JSON.stringify(this.#namedIn(answer)));
-    this.#send(json, 'application/json', this.#measured(json), { request, read: () => answer });
+    const measured = this.#measured(json);
+    this.#answering.sink.committed(null, true);
+    this.#send(json, 'application/json', measured, { request, read: () => answer });
   }
 
   #sendError(status: number, body: Buffer): void {

@@ -56,8 +56,8 @@ export interface AnswerSink {
   /**
    * Content goes to the caller from now on.
    * @param began the first bytes of a relayed answer; null where nobody looks at them
-   * @param isFinal nobody else goes on with it, and the request's bytes are not needed any more. Told again when it
-   *   becomes so
+   * @param isFinal nobody else goes on with it, and the request's bytes are not needed any more, and may be freed, unless the answer
+   *   is to be kept (`isKept`). Told again when it becomes so
    */
   committed(began: Buffer | null, isFinal: boolean): void;
   /** The attempt is over. Once. */

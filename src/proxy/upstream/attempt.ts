@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Config } from '../../config.ts';
+import type { BodyMemory } from '../../http/body/memory.ts';
+import type { ExchangeHandler } from '../../http/client/exchange.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { joined } from '../json/joined.ts';
 import type { Failure } from '../request/failure.ts';
@@ -55,10 +57,12 @@ type Phase = 'connecting' | 'waiting' | 'head' | 'body' | 'done';
  * One request to one upstream: sends it, watches its deadlines, undoes content encodings, and hands the
  * answer to its reader. A class, because at a thousand open streams its methods must not be closures.
  */
-export class Attempt implements AttemptControl, Dispatcher.DispatchHandler {
+export class Attempt implements AttemptControl, ExchangeHandler {
   readonly #host: string;
   readonly #reader: AttemptReader;
   readonly #timeouts: Config['timeouts'];
+  /** Until the system has taken the body: never, where the transport does not tell. */
+  #memory: BodyMemory | null;
   #phase: Phase = 'connecting';
   #controller: Dispatcher.DispatchController | null = null;
   #decoder: Decoder | null = null;
@@ -70,16 +74,24 @@ export class Attempt implements AttemptControl, Dispatcher.DispatchHandler {
   #idle = 0;
   #total = 0;
 
-  constructor(host: string, reader: AttemptReader, timeouts: Config['timeouts']) {
+  /** @param memory what the body stands in, where it may be freed once it is sent */
+  constructor(
+    host: string,
+    reader: AttemptReader,
+    timeouts: Config['timeouts'],
+    memory: BodyMemory | null = null,
+  ) {
     this.#host = host;
     this.#reader = reader;
     this.#timeouts = timeouts;
+    this.#memory = memory;
   }
 
   start({ body, headers, method, origin, path, stream, upstream }: UpstreamRequest): void {
     const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
     const whole = bytes <= ONE_WRITE_BYTES ? joined(body) : null;
     if (whole === null) headers.push('content-length', String(bytes));
+    this.#memory?.retain();
     try {
       upstream.dispatch(
         {
@@ -147,6 +159,11 @@ export class Attempt implements AttemptControl, Dispatcher.DispatchHandler {
     this.#controller = controller;
     this.#phase = 'waiting';
     this.#idle = 0;
+  }
+
+  onRequestSent(): void {
+    this.#memory?.release();
+    this.#memory = null;
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {

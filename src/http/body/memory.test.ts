@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fc } from '../../../test/support/properties.ts';
+import { bodyMemory } from './memory.ts';
+
+const SIZE = 65_536;
+
+describe('the memory of a body', () => {
+  it('is freed by its last user, and not before', () => {
+    fc.assert(
+      fc.property(fc.array(fc.boolean(), { maxLength: 50 }), (steps) => {
+        const pieces = [Buffer.allocUnsafeSlow(SIZE), Buffer.allocUnsafeSlow(SIZE)];
+        const memory = bodyMemory(pieces);
+        assert.ok(memory);
+        let users = 1;
+        for (const retains of steps) {
+          if (users === 0) break;
+          if (retains) memory.retain();
+          else memory.release();
+          users += retains ? 1 : -1;
+          for (const piece of pieces) assert.equal(piece.length, users === 0 ? 0 : SIZE);
+        }
+      }),
+    );
+  });
+
+  it('frees a body whose views were cut meanwhile', () => {
+    const piece = Buffer.allocUnsafeSlow(SIZE);
+    const memory = bodyMemory([piece]);
+    const rest = piece.subarray(10);
+    memory?.release();
+    assert.equal(rest.length, 0);
+  });
+
+  it('leaves alone what is a part of other memory, and what is small', () => {
+    const whole = Buffer.alloc(2 * SIZE, 'a');
+    assert.equal(bodyMemory([whole.subarray(SIZE), Buffer.allocUnsafeSlow(100), Buffer.from('pool')]), null);
+    assert.equal(bodyMemory([]), null);
+  });
+});
