@@ -638,10 +638,13 @@ async function openContext(
     now: Date.now,
   });
   onClose(() => otel?.close());
-  const finished = ({ entry, keyName, method, path, trace, traceparent }: FinishedRequest): void => {
+  const finished = (
+    { entry, keyName, method, path, trace, traceparent }: FinishedRequest,
+    record: (entry: LedgerEntry) => void,
+  ): void => {
+    record(entry);
     const text = trace === null ? null : traceText(trace);
     if (text !== null) traces.record(entry.id, text);
-    ledger.record(entry);
     const row = () => rowOfEntry(entry, nameOfKey(snapshots.current(), entry.keyId));
     live.publish('requests', () => (neighbours === null ? row() : { ...row(), node: store.node }));
     neighbours?.requestEnded(row);
@@ -666,14 +669,15 @@ async function openContext(
     tokens,
     accounts,
     record(entry, trace, origin) {
-      finished({
+      const ended = {
         entry,
         trace,
         method: origin.exchange.request.method ?? 'POST',
         path: loggedPath(origin.exchange.path),
         keyName: origin.principal.name,
         traceparent: traceparentOf(origin),
-      });
+      };
+      finished(ended, ledger.record);
       access?.note(origin.exchange.request, entry, origin.principal.name);
     },
     identified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),
@@ -757,7 +761,9 @@ async function openContext(
       agentModels: agentRegistry.load,
       hosts,
       serving: services.serving,
-      finished,
+      // Its worker's journal has it.
+      finished: (request) => finished(request, ledger.recordJournaled),
+      ledger,
       countHttp: metrics.countHttp,
       changed: () => live.publish('services', () => ({ id: 'workers' })),
     });

@@ -1,13 +1,17 @@
+import { rm } from 'node:fs/promises';
 import type { Config } from './config.ts';
 import type { NamedKey } from './connections/credentials/seal.ts';
 import type { StoredHealthState } from './health/account.ts';
 import { openAccounts } from './health/store.ts';
+import { JOURNAL_MS, journalFault, journalFiles, journalFolder, openJournal } from './ledger/journal.ts';
 import { openKeptSums } from './ledger/kept-sums/open.ts';
 import { type LateUse, replaceEstimate } from './ledger/late-use.ts';
-import { createLedger } from './ledger/record.ts';
+import { createLedger, ledgerColumns } from './ledger/record.ts';
+import { queueJournals } from './ledger/recovery.ts';
 import type { LedgerEntry } from './ledger/schema.ts';
 import { openTraces } from './ledger/traces.ts';
 import { createKeyedMutex } from './lib/keyed-mutex.ts';
+import { randomText } from './lib/id.ts';
 import { describe, type Log } from './lib/log.ts';
 import type { Schedule } from './lib/schedule.ts';
 import { openResponses } from './responses/open.ts';
@@ -24,11 +28,17 @@ export interface WriteFault {
   at: number;
 }
 
-/**
- * The ledger of a store, and how writing it goes.
- * @param beforeBatch writes what is known of requests beside their rows, so that it is there when a row is
- */
-export function openLedger(store: Store, log: Log, beforeBatch: () => unknown) {
+interface LedgerInput {
+  store: Store;
+  log: Log;
+  schedule: Schedule;
+  dataDir: string;
+  /** Writes what is known of requests beside their rows, so that it is there when a row is. */
+  beforeBatch(): unknown;
+}
+
+/** The ledger of a store, and how writing it goes. Rows that an earlier run could not bring to the database any more are queued. */
+export async function openLedger({ beforeBatch, dataDir, log, schedule, store }: LedgerInput) {
   let fault: WriteFault | null = null;
   const writer = createWriter(store, {
     beforeBatch,
@@ -37,8 +47,48 @@ export function openLedger(store: Store, log: Log, beforeBatch: () => unknown) {
       log.error({ error: describe(error), lost }, 'the ledger cannot be written');
     },
   });
+  const folder = journalFolder(dataDir);
+  const remove = (files: readonly string[]) => Promise.all(files.map((file) => rm(file, { force: true })));
+  const unreadable = (error: unknown) =>
+    log.error({ error: describe(error), folder }, 'rows of the ledger that wait on the disk cannot be read');
+  const recover = async (isWanted: (name: string) => boolean): Promise<void> => {
+    const files = await queueJournals(folder, writer, isWanted);
+    await writer.flush();
+    // Until the database has them they stay where they are.
+    void writer.written().then(() => remove(files).catch(unreadable));
+  };
+  await recover(() => true).catch(unreadable);
+  // No other run has used it: files of earlier ones are removed when their rows are written.
+  const run = randomText(12);
+  let journals = 0;
+  const nextName = (): string => {
+    journals += 1;
+    return `${run}-${journals}`;
+  };
+  const own = nextName();
+  const journal = openJournal({
+    folder,
+    name: own,
+    columns: ledgerColumns,
+    written: writer.written,
+    onError: (error) => journalFault(log, error),
+  });
+  const stopRotating = schedule.every({
+    name: 'journal of requests',
+    everyMs: JOURNAL_MS,
+    run: journal.rotate,
+  });
+  const { record, recordJournaled } = createLedger(writer, journal);
   return {
-    record: createLedger(writer).record,
+    record,
+    recordJournaled,
+    written: writer.written,
+    /** The journals of worker processes. */
+    journals: {
+      nextName,
+      /** Queues what a worker that has ended had not told. */
+      recover: (name: string) => recover((one) => one === name).catch(unreadable),
+    },
     async replaceEstimate(id: string, useOf: (entry: LedgerEntry) => LateUse) {
       // It may still be on its way to the database.
       await writer.flush();
@@ -49,7 +99,17 @@ export function openLedger(store: Store, log: Log, beforeBatch: () => unknown) {
     flush: writer.flush,
     backlog: LEDGER_BACKLOG,
     fault: () => fault,
-    close: writer.stop,
+    async close() {
+      stopRotating();
+      await journal.close();
+      // Of workers that had no time to tell everything.
+      const files = await queueJournals(folder, writer, (name) => name !== own).catch((error) => {
+        unreadable(error);
+        return [];
+      });
+      await writer.stop();
+      await remove([...files, ...journalFiles(folder, own)]);
+    },
   };
 }
 
@@ -91,7 +151,8 @@ export async function openRecords(input: RecordsInput) {
     log.error({ error: describe(error), lost }, 'traces of requests cannot be stored'),
   );
   onClose(() => traces.close());
-  const ledger = openLedger(store, log, traces.flush);
+  const { dataDir } = config;
+  const ledger = await openLedger({ store, log, schedule, dataDir, beforeBatch: traces.flush });
   onClose(() => ledger.close());
   const mutex = createKeyedMutex();
   /** Runs work on the store's connection for work in the background while nobody else uses it. */

@@ -73,7 +73,7 @@ interface SettingsInput extends ReturnType<typeof storedSettings> {
 
 interface SnapshotsInput extends Omit<SettingsInput, 'limits' | 'store'> {
   store: Store;
-  ledger: Pick<ReturnType<typeof openLedger>, 'flush'>;
+  ledger: Pick<Awaited<ReturnType<typeof openLedger>>, 'flush'>;
   /** Where several gateways share their limits. */
   shared: OpenShared | null;
   /** Told of a threshold that a budget has reached. */

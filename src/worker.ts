@@ -10,6 +10,8 @@ import type { AnyExchange } from './http/exchange.ts';
 import { configuredLimit } from './http/server/connection-limit.ts';
 import { createForwarder, type Forwarder } from './http/server/forward.ts';
 import { createHttpServer, type Exchange } from './http/server/server.ts';
+import { JOURNAL_MS, journalFault, journalFolder, openJournal } from './ledger/journal.ts';
+import { ledgerColumns, ledgerRow } from './ledger/record.ts';
 import { createSteadyClock } from './lib/clock.ts';
 import { GatewayError } from './lib/error.ts';
 import { createLineLog, createLog, describe, type Log, type LogOptions } from './lib/log.ts';
@@ -149,6 +151,14 @@ async function open(
     for (const name of names) hosts.add(name);
   }
   const watch = createWatch<OpenCall>();
+  const journal = openJournal({
+    folder: journalFolder(config.dataDir),
+    name: given.journal,
+    columns: ledgerColumns,
+    written: async () => void (await owner.ask('written', null)),
+    onError: (error) => journalFault(log, error),
+  });
+  schedule.every({ name: 'journal of requests', everyMs: JOURNAL_MS, run: journal.rotate });
   const answers = createAnswerCache({ ...cacheShare(config), now: createSteadyClock() });
   const plane = createDataPlane({ running: false, calls: watch.members, now, changed() {} });
   const access = config.accessLog ? createAccessLog(createLineLog(linesOf(config, tellLine(true)))) : null;
@@ -175,6 +185,7 @@ async function open(
     accounts,
     record(entry, trace, origin) {
       const { exchange, principal } = origin;
+      journal.append(ledgerRow(entry));
       owner.tell({
         kind: 'finished',
         finished: {

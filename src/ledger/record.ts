@@ -1,10 +1,16 @@
 import type { Value } from '../store/database.ts';
 import type { Writer } from '../store/writer.ts';
+import type { Journal } from './journal.ts';
 import type { LedgerEntry } from './schema.ts';
 
 export interface Ledger {
-  /** Queues one entry; it is on disk within a tenth of a second. An id that is there already is not written again. */
+  /**
+   * Queues one entry; it is in the database within a tenth of a second, and with a journal it survives this process from now on.
+   * An id that is there already is not written again.
+   */
   record(entry: LedgerEntry): void;
+  /** The same of an entry that is in the journal of another process. */
+  recordJournaled(entry: LedgerEntry): void;
 }
 
 type Use = Pick<
@@ -88,16 +94,26 @@ const fields: readonly (readonly [string, (entry: LedgerEntry) => Value])[] = [
   ['tags', ({ tags }) => (tags.length === 0 ? null : JSON.stringify(tags))],
 ];
 
-const columns = fields.map(([column]) => column);
+/** What the values of a row are called. */
+export const ledgerColumns: readonly string[] = fields.map(([column]) => column);
 const values = fields.map(([, value]) => value);
 
-export function createLedger(writer: Pick<Writer, 'push'>): Ledger {
+/** The values of an entry, as its row has them. */
+export function ledgerRow(entry: LedgerEntry): readonly Value[] {
+  return values.map((value) => value(entry));
+}
+
+/** @param journal keeps rows on the local disk until they are in the database */
+export function createLedger(
+  writer: Pick<Writer, 'push'>,
+  journal: Pick<Journal, 'append'> | null = null,
+): Ledger {
   return {
-    record: (entry) =>
-      writer.push(
-        'requests',
-        columns,
-        values.map((value) => value(entry)),
-      ),
+    record(entry) {
+      const row = ledgerRow(entry);
+      journal?.append(row);
+      writer.push('requests', ledgerColumns, row);
+    },
+    recordJournaled: (entry) => writer.push('requests', ledgerColumns, ledgerRow(entry)),
   };
 }

@@ -6,6 +6,8 @@ export interface Writer {
   push(table: keyof Tables, columns: readonly string[], row: readonly Value[]): void;
   /** Writes what is queued; at once where the store does. False when the database was busy or failed; the rows stay queued. */
   flush(): boolean | Promise<boolean>;
+  /** Resolves once the database has every row that was queued until now; rows that were lost are not waited for. */
+  written(): Promise<void>;
   /** Writes everything and stops. @throws when rows could not be written */
   stop(): Promise<void>;
   /** Rows not written yet. */
@@ -34,6 +36,8 @@ interface Queue {
   rows: (readonly Value[])[];
   /** The first so many are being written. */
   underWay: number;
+  /** Who waits until so many of the first rows are gone. */
+  waiting: { rows: number; resolve(): void }[];
 }
 
 const REPORT_MS = 10_000;
@@ -56,6 +60,13 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
   /** The batch that a server is writing just now. */
   let writing: Promise<boolean> | null = null;
 
+  /** Forgets the first rows of a queue, or one after those that are being written. */
+  const remove = (queue: Queue, from: number, count: number): void => {
+    queue.rows.splice(from, count);
+    pending -= count;
+    for (const one of queue.waiting) one.rows -= count;
+    while (queue.waiting[0] !== undefined && queue.waiting[0].rows <= 0) queue.waiting.shift()?.resolve();
+  };
   const failed = (error: unknown): false => {
     lastError = error;
     losses.report(error);
@@ -67,8 +78,7 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
     const ended = (written: boolean): boolean => {
       queue.underWay = 0;
       if (!written) return false;
-      rows.splice(0, batch.length);
-      pending -= batch.length;
+      remove(queue, 0, batch.length);
       lastError = null;
       return true;
     };
@@ -122,19 +132,29 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
       if (stopped) return losses.lost(new Error('an entry came after the writer had stopped'));
       let queue = queues.get(columns);
       if (queue === undefined) {
-        queue = { table, columns, rows: [], underWay: 0 };
+        queue = { table, columns, rows: [], underWay: 0, waiting: [] };
         queues.set(columns, queue);
       }
       queue.rows.push(row);
       pending += 1;
       if (pending > maxPending) {
-        queue.rows.splice(queue.underWay, 1);
-        pending -= 1;
+        remove(queue, queue.underWay, 1);
         losses.lost(lastError ?? new Error('the database stays busy'));
       }
       schedule(flushMs);
     },
     flush,
+    async written() {
+      const left = [...queues.values()].filter(({ rows }) => rows.length > 0);
+      await Promise.all(
+        left.map(
+          ({ rows, waiting }) =>
+            new Promise<void>((resolve) => {
+              waiting.push({ rows: rows.length, resolve });
+            }),
+        ),
+      );
+    },
     pending: () => pending,
     lost: losses.count,
     async stop() {

@@ -68,6 +68,8 @@ export interface WorkerStart {
   /** Names the gateway in `x-gateway-via`, the same in all its processes. */
   instance: string;
   ownerKey: string;
+  /** What its journal of finished requests is called, as no other is. */
+  journal: string;
 }
 
 /** What changes while a gateway runs, beside its settings, as it is when a worker joins. */
@@ -128,6 +130,8 @@ export type OwnerQuestions = {
   agentModels: { question: null; answer: readonly string[] };
   /** Everything that it told has arrived. */
   flushed: { question: null; answer: null };
+  /** Every finished request that it told is in the database. */
+  written: { question: null; answer: null };
 };
 
 /** What the owner asks a worker. */

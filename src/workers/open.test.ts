@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Refusal } from '../budgets/refusal.ts';
-import type { BudgetReservation } from '../budgets/reservation.ts';
+import type { BudgetReservation, Used } from '../budgets/reservation.ts';
 import { createLog } from '../lib/log.ts';
 import type { ReserveQuestion, WorkerLoad } from './message.ts';
 import { openWorkers, type Workers, type WorkersInput } from './open.ts';
@@ -42,6 +42,18 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
       },
     };
   };
+  const recovered: string[] = [];
+  let journals = 0;
+  const ledger = {
+    written: async () => {},
+    journals: {
+      nextName() {
+        journals += 1;
+        return `journal-${journals}`;
+      },
+      recover: async (name: string) => void recovered.push(name),
+    },
+  };
   const workers: Workers = openWorkers(
     {
       count: 2,
@@ -50,6 +62,7 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
       accessLog: null,
       now: () => 0,
       limits: { hold },
+      ledger,
       accounts: { kept: () => [] },
       hosts: new Set(),
       serving: () => true,
@@ -57,7 +70,7 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
     } as unknown as WorkersInput,
     begin,
   );
-  return { fakes, lines, workers };
+  return { fakes, lines, recovered, workers };
 }
 
 /** The same, both serving. */
@@ -202,5 +215,19 @@ describe('what a request holds', () => {
       assert.equal(held, times, 'nothing is left of it');
     }
     assert.match(lines.join(''), /a request could not be counted by the budgets/);
+  });
+
+  it('is counted as used where its worker has ended, and the journal of that is recovered', async (t) => {
+    const settlements: (Used | null)[] = [];
+    const reservation: BudgetReservation = {
+      reserve: () => null,
+      settle: (used) => void settlements.push(used),
+      rates: () => [],
+    };
+    const { one, recovered } = await serving(t, () => reservation);
+    await one.input.answers.reserve({ ...question, tokens: 700, usd: 0.5 });
+    one.input.ended('SIGKILL');
+    assert.deepEqual(settlements, [{ tokens: 700, usd: 0.5 }]);
+    assert.deepEqual(recovered, ['journal-1']);
   });
 });

@@ -1,5 +1,5 @@
 import type { Limits } from '../budgets/limits.ts';
-import type { BudgetReservation } from '../budgets/reservation.ts';
+import type { BudgetReservation, Used } from '../budgets/reservation.ts';
 import type { CacheRow } from '../cache/schema.ts';
 import type { Routing } from '../combos/routing.ts';
 import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
@@ -28,7 +28,7 @@ import { startWorker, type WorkerProcess } from './process.ts';
 export interface WorkersInput {
   count: number;
   /** What a worker is given, beside its number and the port. */
-  start: Omit<WorkerStart, 'number' | 'count' | 'port'>;
+  start: Omit<WorkerStart, 'number' | 'count' | 'port' | 'journal'>;
   log: Log;
   /** The log of requests; null where they are not logged. */
   accessLog: LineLog | null;
@@ -47,6 +47,15 @@ export interface WorkersInput {
   serving(): boolean;
   /** Records a request that is over. */
   finished(request: FinishedRequest): void;
+  ledger: {
+    /** Resolves once the database has all that was recorded until now. */
+    written(): Promise<void>;
+    journals: {
+      nextName(): string;
+      /** Records what is in the journal of a worker that has ended. */
+      recover(name: string): Promise<void>;
+    };
+  };
   countHttp(surface: HttpSurface, method: string | undefined, status: number | null): void;
   /** Told of each change of a worker's state. */
   changed(): void;
@@ -90,6 +99,7 @@ export interface Workers {
 
 interface Member {
   number: number;
+  journal: string;
   process: WorkerProcess;
   state: WorkerState['state'];
   since: number;
@@ -107,8 +117,8 @@ interface Member {
 
 interface Reservation {
   reservation: BudgetReservation;
-  /** It was let in somewhere, so that what it has used is to be counted. */
-  wasHeld: boolean;
+  /** What was set aside where it was let in last; null before. */
+  held: Used | null;
 }
 
 const idle: WorkerLoad = { http: 0, open: 0, waiting: 0, inFlight: [], cpuSeconds: 0, residentBytes: 0 };
@@ -222,7 +232,7 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
       const reservation = reservations.get(number)?.reservation ?? input.limits.hold(asked);
       // The budget was removed a moment ago.
       if (reservation === null) return { refusal: null, rates: [] };
-      const held = reservations.get(number) ?? { reservation, wasHeld: false };
+      const held: Reservation = reservations.get(number) ?? { reservation, held: null };
       reservations.set(number, held);
       const place = { ...way, tokens: () => tokens, usd: () => usd };
       let isIn = false;
@@ -242,9 +252,9 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
         );
         throw error;
       } finally {
-        if (isIn) held.wasHeld = true;
-        else if (!held.wasHeld) reservations.delete(number);
-        // It ended meanwhile, and nobody is left to settle it.
+        if (isIn) held.held = { tokens, usd };
+        else if (held.held === null) reservations.delete(number);
+        // It ended meanwhile, and nobody is left to settle it: its target was not asked.
         if (members.get(member().number) !== member()) reservation.settle(null);
       }
     },
@@ -264,13 +274,19 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
     },
     agentModels: () => input.agentModels(),
     flushed: async () => null,
+    async written() {
+      await input.ledger.written();
+      return null;
+    },
   });
 
   const begin = (number: number): Member => {
+    const journal = input.ledger.journals.nextName();
     const member: Member = {
       number,
+      journal,
       process: startProcess({
-        start: { ...input.start, number, count: input.count, port },
+        start: { ...input.start, number, count: input.count, port, journal },
         hear: (event) => hear(member, event),
         answers: answersFor(() => member),
         onError: (error) =>
@@ -303,10 +319,12 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
   const ended = (member: Member, reason: string): void => {
     members.delete(member.number);
     cpuOfEnded += member.load.cpuSeconds;
-    for (const { reservation } of member.reservations.values()) reservation.settle(null);
+    // Their upstreams were asked, and nobody knows for how much: as if all was used that was set aside.
+    for (const { held, reservation } of member.reservations.values()) reservation.settle(held);
     member.gone.resolve();
     member.listening.reject(new Error(`worker ${member.number} ended before it listened: ${reason}`));
     if (closing) return;
+    void input.ledger.journals.recover(member.journal);
     const served = member.state === 'serving' ? now() - member.since : 0;
     const pause = served >= SOUND_MS ? FIRST_PAUSE_MS : (pauses.get(member.number) ?? FIRST_PAUSE_MS);
     pauses.set(member.number, Math.min(pause * 2, LONGEST_PAUSE_MS));

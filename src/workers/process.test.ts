@@ -22,6 +22,7 @@ function begin(): { worker: WorkerProcess; reasons: string[]; ended: Promise<voi
       token: none,
       agentModels: none,
       flushed: none,
+      written: none,
     },
     onError: (error) => assert.fail(String(error)),
     ended(reason) {

@@ -9,11 +9,6 @@ import { bearer, type LedgerLine, type RunningGateway, startGateway, waitFor } f
 import { chunk, end, hang, json, open } from '../support/steps.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** A record is written 50 ms after its answer; twice that is what a caller may rely on while the machine is not stalled. */
-const WRITTEN_MS = 100;
-/** On a busy machine all takes longer, the writing included: so many times as long as the slowest answer did. */
-const SLOWNESS = 10;
-
 /** What a caller saw: the request's id, when it sent it and when its answer was complete. */
 interface Acknowledged {
   id: string;
@@ -34,7 +29,7 @@ after(async () => {
 });
 
 /** Sends requests on one kept connection, one after the other, until the gateway is gone. */
-async function worker(index: number, seen: Acknowledged[], waits: number[]): Promise<void> {
+async function worker(index: number, seen: Acknowledged[]): Promise<void> {
   const client = await gateway.client();
   try {
     for (let turn = index; ; turn += 1) {
@@ -47,7 +42,6 @@ async function worker(index: number, seen: Acknowledged[], waits: number[]): Pro
       });
       if (!sent) return;
       const reply = await client.reply().catch(() => null);
-      waits.push(performance.now() - begunAt);
       if (reply === null || reply.end === 'cut') return;
       assert.equal(reply.status, 200, reply.text);
       seen.push({ id: reply.header('x-request-id') ?? '', begunAt, endedAt: performance.now() });
@@ -86,45 +80,33 @@ function lostBeforeKept(seen: readonly Acknowledged[], counted: ReadonlyMap<stri
 
 interface Crash {
   seen: Acknowledged[];
-  killedAt: number;
   rows: LedgerLine[];
-  /** How long the slowest request had waited, for its answer or for the end of the gateway. */
-  slowestMs: number;
 }
 
 /** kill -9 so many milliseconds after the first answer under load, then a new start on the same folder. */
 async function crash(ms: number): Promise<Crash> {
   answerAll();
   const seen: Acknowledged[] = [];
-  const waits: number[] = [];
-  const workers = Array.from({ length: 8 }, (_, index) => worker(index, seen, waits));
+  const workers = Array.from({ length: 8 }, (_, index) => worker(index, seen));
   await waitFor('the first answer', () => seen.length > 0);
   await delay(ms);
-  const killedAt = performance.now();
   await gateway.kill();
   await Promise.all(workers);
-  // Rows are read before anything starts again: what the ledger holds does not depend on a repair.
   await gateway.restart();
   const rows = await gateway.entries(1_000_000);
-  return { seen, killedAt, rows, slowestMs: Math.max(...waits) };
+  return { seen, rows };
 }
 
 describe('the ledger after kill -9', () => {
   for (const ms of [150, 700, 1500]) {
-    it(`has every request that was answered well before, once (killed after ${ms} ms)`, async (test) => {
-      const { killedAt, rows, seen, slowestMs } = await crash(ms);
-      const promisedMs = WRITTEN_MS + SLOWNESS * slowestMs;
+    it(`has every request that was answered, once (killed after ${ms} ms)`, async (test) => {
+      const { rows, seen } = await crash(ms);
       const counted = count(rows);
-      const lost = seen
-        .filter(({ id }) => !counted.has(id))
-        .map(({ endedAt }) => Math.round(killedAt - endedAt));
-      test.diagnostic(`${seen.length} answered, the oldest lost ${Math.max(0, ...lost)} ms before the kill`);
+      const lost = seen.filter(({ id }) => !counted.has(id));
+      test.diagnostic(`${seen.length} answered`);
       assert.ok(seen.length > 0, 'something was answered before the kill');
-      assert.deepEqual(
-        lost.filter((age) => age > promisedMs),
-        [],
-        `the slowest answer took ${slowestMs} ms`,
-      );
+      // The row is on the disk in the same turn of the event loop in which the answer ends: a process does one at a time.
+      assert.ok(lost.length <= 1, `${lost.length} are lost`);
       assert.deepEqual(lostBeforeKept(seen, counted), [], 'what was answered first is recorded first');
       const doubled = [...counted].filter(([, times]) => times > 1);
       assert.deepEqual(doubled, []);

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import type { Value } from '../store/database.ts';
+import { type Journal, openJournal } from './journal.ts';
+import { ledgerColumns } from './record.ts';
+import { queueJournals } from './recovery.ts';
+
+const folders: string[] = [];
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'modelgate-journal-'));
+  folders.push(folder);
+  return join(folder, 'journal');
+}
+
+const row = (id: string): Value[] => ledgerColumns.map((column) => (column === 'id' ? id : null));
+
+interface Opened {
+  journal: Journal;
+  folder: string;
+  errors: string[];
+  /** Lets the database have what was recorded. */
+  written: { now: PromiseWithResolvers<void> };
+}
+
+function open(options: { folder?: string; maxBytes?: number; steady?(): number } = {}): Opened {
+  const { folder = newFolder(), ...more } = options;
+  const errors: string[] = [];
+  const written = { now: Promise.withResolvers<void>() };
+  const journal = openJournal({
+    ...more,
+    folder,
+    name: 'one',
+    columns: ledgerColumns,
+    written: () => written.now.promise,
+    onError: (error) => errors.push(error.message),
+  });
+  return { journal, folder, errors, written };
+}
+
+/** The ids of the rows that a next run finds. */
+async function found(folder: string, isWanted = (_name: string) => true): Promise<string[]> {
+  const ids: string[] = [];
+  const push = (_table: string, columns: readonly string[], values: readonly Value[]) =>
+    void ids.push(String(values[columns.indexOf('id')]));
+  await queueJournals(folder, { push }, isWanted);
+  return ids.sort();
+}
+
+describe('a journal', () => {
+  it('has a row on the disk when it was appended', async () => {
+    const { folder, journal } = open();
+    journal.append(row('a'));
+    journal.append(row('b'));
+    assert.deepEqual(await found(folder), ['a', 'b']);
+    await journal.close();
+  });
+
+  it('forgets rows that the database has, and no others', async () => {
+    const { folder, journal, written } = open();
+    journal.append(row('a'));
+    const rotated = journal.rotate();
+    journal.append(row('b'));
+    assert.deepEqual(await found(folder), ['a', 'b']);
+    written.now.resolve();
+    await rotated;
+    assert.deepEqual(await found(folder), ['b']);
+    journal.append(row('c'));
+    assert.deepEqual(await found(folder), ['b', 'c']);
+    await journal.rotate();
+    assert.deepEqual(await found(folder), []);
+    journal.append(row('d'));
+    assert.deepEqual(await found(folder), ['d']);
+    await journal.close();
+  });
+
+  it('keeps the rows that the database did not take', async () => {
+    const { folder, journal, written } = open();
+    journal.append(row('a'));
+    const rotated = assert.rejects(journal.rotate(), /gone/);
+    written.now.reject(new Error('gone'));
+    await rotated;
+    written.now = Promise.withResolvers();
+    journal.append(row('b'));
+    written.now.resolve();
+    await journal.rotate();
+    await journal.rotate();
+    assert.deepEqual(await found(folder), []);
+    await journal.close();
+  });
+
+  it('begins a line anew after one that a full disk has cut', async () => {
+    const { folder, journal } = open();
+    journal.append(row('a'));
+    const path = join(folder, 'one.0');
+    truncateSync(path, statSync(path).size - 4);
+    await journal.close();
+    const again = open({ folder });
+    again.journal.append(row('b'));
+    await again.journal.close();
+    assert.deepEqual(await found(folder), ['b']);
+  });
+
+  it('takes no more than it may, for a while, and says so once', async () => {
+    let clock = 0;
+    const { errors, folder, journal } = open({ maxBytes: 100, steady: () => clock });
+    for (const id of ['a', 'b', 'c']) journal.append(row(id));
+    assert.deepEqual(await found(folder), ['a']);
+    assert.deepEqual(errors, ['too many rows wait for the database']);
+    clock += 60_000;
+    journal.append(row('d'));
+    assert.equal(errors.length, 2);
+    await journal.close();
+  });
+
+  it('leaves a disk alone that is slow', async () => {
+    let clock = 0;
+    const slow = { ms: 0 };
+    const { errors, folder, journal } = open({
+      steady() {
+        clock += slow.ms;
+        return clock;
+      },
+    });
+    journal.append(row('a'));
+    slow.ms = 80;
+    journal.append(row('b'));
+    slow.ms = 0;
+    journal.append(row('c'));
+    assert.deepEqual(errors, ['the disk took 80 ms for a row']);
+    assert.deepEqual(await found(folder), ['a', 'b']);
+    clock += 5_000;
+    journal.append(row('d'));
+    assert.deepEqual(await found(folder), ['a', 'b', 'd']);
+    await journal.close();
+  });
+
+  it('can be read by its user alone', async () => {
+    const { folder, journal } = open();
+    assert.equal(statSync(folder).mode & 0o777, 0o700);
+    for (const file of readdirSync(folder)) assert.equal(statSync(join(folder, file)).mode & 0o777, 0o600);
+    await journal.close();
+  });
+});
+
+describe('the recovery of journals', () => {
+  it('takes those that are wanted', async () => {
+    const { folder, journal } = open();
+    journal.append(row('a'));
+    assert.deepEqual(await found(folder, (name) => name !== 'one'), []);
+    assert.deepEqual(await found(folder, (name) => name === 'one'), ['a']);
+    await journal.close();
+  });
+
+  it('reads by the names of the columns, and passes over lines that are no rows', async () => {
+    const { folder, journal } = open();
+    await journal.close();
+    const lines = [
+      '["status","id","unheard_of"]',
+      '[200,"a",1]',
+      '[200,"b"]',
+      '{"id":"c"}',
+      'x',
+      '[[],"d",1]',
+    ];
+    writeFileSync(join(folder, 'old.0'), `${lines.join('\n')}\n[200,"e",2`);
+    const rows: unknown[] = [];
+    await queueJournals(folder, { push: (...pushed) => void rows.push(pushed) }, (name) => name === 'old');
+    assert.deepEqual(rows, [['requests', ['status', 'id'], [200, 'a']]]);
+    assert.match(
+      readFileSync(join(folder, 'old.0'), 'utf8'),
+      /unheard_of/,
+      'its rows may not be written yet',
+    );
+  });
+
+  it('finds nothing where there is no folder', async () => {
+    assert.deepEqual(await found(join(newFolder(), 'missing')), []);
+  });
+});
