@@ -19,13 +19,18 @@ import { runTwoNodes } from './two-nodes.ts';
 
 /**
  * The long runs, one after the other: `npm run test:endurance`, or with the names of some. Each prints what it counted, and fails
- * when that is not what it says. `--seed N` or `SEED=N` repeats a run, `--minutes N` sets how long `two-nodes` takes, and
+ * when that is not what it says. `--seed N` or `SEED=N` repeats a run, `--minutes N` sets how long `two-nodes` takes, `--workers N` how many
+ * processes serve the models of each, and
  * `SOAK_MINUTES=N` shortens the longest.
  */
 
 const { positionals: names, values } = parseArgs({
   allowPositionals: true,
-  options: { minutes: { type: 'string', default: '30' }, seed: { type: 'string' } },
+  options: {
+    minutes: { type: 'string', default: '30' },
+    seed: { type: 'string' },
+    workers: { type: 'string', default: '1' },
+  },
 });
 const soakMinutes = Number(process.env['SOAK_MINUTES'] ?? 60);
 const nodeMinutes = Number(values.minutes);
@@ -98,25 +103,44 @@ const scenarios: readonly Scenario[] = [
     async run(folder, seed) {
       // PostgreSQL runs as another user, who has to reach its folder.
       chmodSync(folder, 0o711);
-      const report = await runTwoNodes({ folder, minutes: nodeMinutes, seed });
-      const { budget, files, growth, missingRows, otherOutcome, unexplained, wrong } = report;
+      const report = await runTwoNodes({
+        folder,
+        minutes: nodeMinutes,
+        seed,
+        workers: Number(values.workers),
+      });
+      const {
+        budget,
+        events,
+        heapGrowthMiB,
+        processes,
+        missingByKill,
+        missingRows,
+        otherOutcome,
+        unexplained,
+        wrong,
+      } = report;
       return {
         ...report,
         wrongAnswers: wrong.length,
         unexplainedEnds: unexplained.length,
-        lostRows: missingRows.length,
+        lostRows: missingRows.length + missingByKill,
+        lostEvents: events.lost,
+        repeatedEvents: events.duplicates,
         otherOutcomes: otherOutcome.length,
         overspent: budget.overspent,
         // At most eleven connections to the database and three files of the outbox come with the load.
-        filesSteady: files[1] <= files[0] + 16,
+        filesSteady: processes.every(({ files: [before, after] }) => after <= before + 16),
         // Of a short run the first minutes are most of it, in which memory is still being filled.
-        memorySteady: nodeMinutes < 10 || growth.heapMiB <= 3,
+        memorySteady: nodeMinutes < 10 || heapGrowthMiB <= 3,
       };
     },
     expected: {
       wrongAnswers: 0,
       unexplainedEnds: 0,
       lostRows: 0,
+      lostEvents: 0,
+      repeatedEvents: 0,
       otherOutcomes: 0,
       doubledRows: 0,
       sentTwice: 0,
@@ -127,6 +151,8 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 
+// What a run has mounted is taken away again.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const seed = Number(values.seed ?? process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000));
 let failed = false;
 for (const { expected, name, run } of scenarios) {

@@ -1,22 +1,29 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
+import { startNats } from '../support/brokers/nats.ts';
 import { startPostgres } from '../support/brokers/postgres.ts';
 import { startRedis } from '../support/brokers/redis.ts';
 import type { PrivateBroker } from '../support/brokers/server-process.ts';
 import { exchange } from '../support/client.ts';
 import { addConnections, addKey } from '../support/data-dir.ts';
+import { delayedPort } from '../support/delayed-port.ts';
 import { bearer, waitFor } from '../support/gateway.ts';
-import { type GatewayNode, gatewayNode } from '../support/gateway-node.ts';
-import { seeded } from './ledger.ts';
+import { type GatewayNode, gatewayNode, usedBy } from '../support/gateway-node.ts';
+import { type LedgerReport, seeded } from './ledger.ts';
 import { askNode, dialects, type Manner, type Outcome } from './nodes-client.ts';
+import { startNodesEvents } from './nodes-events.ts';
 import { type NodesUpstream, type Plan, startNodesUpstream } from './nodes-upstream.ts';
+import { openStallingDisk, type StallingDisk } from './stalling-disk.ts';
 import { growthInTenMinutes, type Sample, smallestOfMinutes } from './trend.ts';
 
 export interface TwoNodesInput {
   readonly folder: string;
   readonly minutes: number;
   readonly seed: number;
+  /** Processes that serve the model endpoints of each gateway. */
+  readonly workers: number;
 }
 
 export interface TwoNodesReport {
@@ -41,22 +48,34 @@ export interface TwoNodesReport {
   readonly sentTwice: number;
   /** The budget: its limit, and how many of its requests reached the upstream. */
   readonly budget: { readonly limit: number; readonly sent: number; readonly overspent: number };
-  /** Growth in ten minutes of the gateway that runs longest: used heap and resident memory in MiB, and open files. */
-  readonly growth: { readonly heapMiB: number; readonly residentMiB: number; readonly openFiles: number };
+  /** Growth in ten minutes of the used heap of the gateway that is not restarted in the end, in MiB. */
+  readonly heapGrowthMiB: number;
+  /** The processes of that gateway: the one that was started first, then its workers. */
+  readonly processes: readonly ProcessReport[];
   readonly samples: number;
-  /** Open files of that gateway before the load, and when it has nothing to do any more. */
+  /** Events that were sent to the gateways, through NATS and through Redis. */
+  readonly events: LedgerReport;
+}
+
+export interface ProcessReport {
+  /** Open files before the load, and when it has nothing to do any more. */
   readonly files: readonly [number, number];
+  /** In ten minutes, of the smallest of each minute: resident memory in MiB, and open files. */
+  readonly residentGrowthMiB: number;
+  readonly fileGrowth: number;
 }
 
 const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
 const CLIENTS = 16;
 const SAMPLE_MS = 2_000;
-/** Rows are on their way to the database 50 ms after the answer, later on a busy machine. */
+/** What is missing of an answer that ended so shortly before a kill was ending just then. */
 const LOST_BY_KILL_MS = 1_000;
+/** Longer than a gateway that was killed keeps others from its events. */
+const EVENTS_QUIET_MS = 60_000;
 
 interface Disturbance {
   readonly node: number;
-  readonly kind: 'killed' | 'stopped' | 'paused';
+  readonly kind: 'killed' | 'stopped' | 'paused' | 'worker killed';
   readonly from: number;
   to: number;
 }
@@ -65,26 +84,47 @@ interface Disturbance {
  * Two gateways on one PostgreSQL database and one Redis, under mixed load, while gateways, servers and upstreams fail in turns.
  * Every request is accounted for: by its client, by the upstream, and by the ledger.
  */
-export async function runTwoNodes({ folder, minutes, seed }: TwoNodesInput): Promise<TwoNodesReport> {
+export async function runTwoNodes({
+  folder,
+  minutes,
+  seed,
+  workers,
+}: TwoNodesInput): Promise<TwoNodesReport> {
   const random = seeded(seed);
   const database = await startPostgres(join(folder, 'postgres'));
   const redis = await startRedis(join(folder, 'redis'));
+  const nats = await startNats(join(folder, 'nats'));
   const upstream = await startNodesUpstream(seeded(seed + 1));
+  const events = await startNodesEvents({ nats: nats.url, redis: redis.url });
+  const disk = openStallingDisk(join(folder, 'disk'));
   const nodes: GatewayNode[] = [];
+  const networks: Network[] = [];
   let endLoad = async (): Promise<readonly Outcome[]> => [];
   try {
-    const env = {
-      DATABASE_URL: database.url,
-      REDIS_URL: redis.url,
-      STORAGE_ENCRYPTION_KEY: SECRET,
-      GATEWAY_LOG_LEVEL: 'warn',
-    };
-    for (const name of ['one', 'two']) nodes.push(await gatewayNode({ dataDir: join(folder, name), env }));
-    const world: World = { database, redis, upstream, nodes, random, disturbances: [], faults: {} };
-    const keys = await setUp(world, folder, Math.ceil(minutes * 40));
+    for (const name of ['one', 'two']) {
+      const network = await openNetwork([database, redis]);
+      networks.push(network);
+      const env = {
+        DATABASE_URL: network.address(database),
+        REDIS_URL: network.address(redis),
+        // Which events were handled is known to both.
+        EVENTS_DATABASE_URL: network.address(database),
+        STORAGE_ENCRYPTION_KEY: SECRET,
+        GATEWAY_LOG_LEVEL: 'warn',
+        GATEWAY_WORKERS: String(workers),
+      };
+      const dataDir = join(disk?.folder ?? folder, name);
+      const node = await gatewayNode({ dataDir, env });
+      writeFileSync(join(dataDir, 'events.yaml'), events.yaml);
+      nodes.push(node);
+    }
+    const servers = { database, redis, nats, upstream, disk, networks };
+    const world: World = { ...servers, nodes, random, disturbances: [], faults: {} };
+    const keys = await setUp(world, Math.ceil(minutes * 40));
+    const filesBefore = (nodes[0]?.pids() ?? []).map((pid) => usedBy(pid)?.openFiles ?? 0);
     endLoad = startLoad(world, keys);
+    events.begin(nodes);
     const sampling = startSampling(nodes[0]);
-    const filesBefore = nodes[0]?.openFiles() ?? 0;
     const until = performance.now() + minutes * 60_000;
     while (performance.now() < until) {
       // The first gateway is not restarted after the first quarter, so that what it piles up is seen.
@@ -94,20 +134,63 @@ export async function runTwoNodes({ folder, minutes, seed }: TwoNodesInput): Pro
     }
     const outcomes = await endLoad();
     const samples = sampling.end();
-    const files = [filesBefore, await filesAtRest(nodes[0])] as const;
+    const delivered = await events.end(EVENTS_QUIET_MS);
+    const processes = await processReports(nodes[0], filesBefore, samples);
     for (const node of nodes) await node.stop();
-    return { ...(await judge(world, { outcomes, samples, limit: keys.limit })), files };
+    return {
+      ...(await judge(world, { outcomes, samples, limit: keys.limit })),
+      processes,
+      events: delivered,
+    };
   } finally {
+    disk?.resume();
     for (const node of nodes) await node.kill();
     await endLoad();
-    await Promise.all([database.kill(), redis.kill(), upstream.close()]);
+    await events.end(0);
+    await Promise.all([database.kill(), redis.kill(), nats.kill(), upstream.close(), events.close()]);
+    for (const network of networks) await network.close();
+    disk?.close();
   }
+}
+
+/** How one gateway reaches the servers: each through a port of its own, on which nothing may pass. */
+interface Network {
+  address(server: PrivateBroker): string;
+  /** What is sent on open connections is lost, nobody is told, and new ones are refused. */
+  part(): void;
+  join(): void;
+  close(): Promise<void>;
+}
+
+async function openNetwork(servers: readonly PrivateBroker[]): Promise<Network> {
+  const ports = new Map(
+    await Promise.all(servers.map(async (server) => [server, await delayedPort(() => server.port)] as const)),
+  );
+  return {
+    address: (server) => server.url.replace(`:${server.port}`, `:${ports.get(server)?.port}`),
+    part() {
+      for (const port of ports.values()) {
+        port.silence();
+        port.refuses = true;
+      }
+    },
+    join() {
+      for (const port of ports.values()) port.refuses = false;
+    },
+    async close() {
+      await Promise.all([...ports.values()].map((port) => port.close()));
+    },
+  };
 }
 
 interface World {
   readonly database: PrivateBroker;
   readonly redis: PrivateBroker;
+  readonly nats: PrivateBroker;
   readonly upstream: NodesUpstream;
+  /** Holds the data directories; null where none can be mounted. */
+  readonly disk: StallingDisk | null;
+  readonly networks: readonly Network[];
   readonly nodes: readonly GatewayNode[];
   readonly random: () => number;
   readonly disturbances: Disturbance[];
@@ -121,8 +204,8 @@ interface Keys {
   readonly limit: number;
 }
 
-async function setUp({ database, nodes, upstream }: World, folder: string, limit: number): Promise<Keys> {
-  const place = { dataDir: join(folder, 'one'), database: database.url, secret: SECRET };
+async function setUp({ database, nodes, upstream }: World, limit: number): Promise<Keys> {
+  const place = { dataDir: nodes[0]?.dataDir ?? '', database: database.url, secret: SECRET };
   const open = await addKey(place, 'open');
   const limited = await addKey(place, 'limited');
   await addConnections(place, [
@@ -190,21 +273,28 @@ function startLoad({ nodes, random }: World, { limited, open }: Keys) {
   };
 }
 
+const startFailures: readonly (readonly [string, RegExp])[] = [
+  ['starts without a database', /does not answer/],
+  // Workers of a gateway that was killed may take a moment to end.
+  ['starts before the port was free', /in use/],
+];
+
 /** As a supervisor does: a gateway whose database does not answer yet ends, and is started again. */
 async function startAgain(node: GatewayNode, faults: Record<string, number>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await node.start();
     } catch (error) {
-      if (tries === 20 || !/does not answer/.test(String(error))) throw error;
-      faults['starts without a database'] = (faults['starts without a database'] ?? 0) + 1;
+      const reason = startFailures.find(([, text]) => text.test(String(error)))?.[0];
+      if (tries === 20 || reason === undefined) throw error;
+      faults[reason] = (faults[reason] ?? 0) + 1;
     }
   }
 }
 
 /** One thing that goes wrong for a while, and is well again. @param only the gateway that may be restarted; null for either */
 async function disturb(world: World, only: number | null): Promise<void> {
-  const { database, disturbances, faults, nodes, random, redis } = world;
+  const { database, disk, disturbances, faults, nats, networks, nodes, random, redis } = world;
   const lasts = () => delay(500 + random() * 6_000);
   const index = only ?? Math.floor(random() * nodes.length);
   const node = nodes[index] as GatewayNode;
@@ -252,6 +342,33 @@ async function disturb(world: World, only: number | null): Promise<void> {
       await lasts();
       redis.resume();
     },
+    'NATS killed': () => outage(nats),
+    async 'gateway parted from database and Redis'() {
+      const network = networks[Math.floor(random() * networks.length)];
+      network?.part();
+      await lasts();
+      network?.join();
+    },
+    ...(disk === null
+      ? {}
+      : {
+          async 'disk stalled'() {
+            disk.stall();
+            await lasts();
+            disk.resume();
+          },
+        }),
+    ...(node.pids().length < 2
+      ? {}
+      : {
+          'worker killed': () =>
+            during('worker killed', index, async () => {
+              const workers = node.pids().slice(1);
+              const pid = workers[Math.floor(random() * workers.length)];
+              if (pid !== undefined) process.kill(pid, 'SIGKILL');
+              await waitFor('the worker again', () => node.pids().length > workers.length);
+            }),
+        }),
     async 'database and gateway killed'() {
       await database.kill();
       await lasts();
@@ -270,38 +387,63 @@ async function disturb(world: World, only: number | null): Promise<void> {
   await kinds[name]?.();
 }
 
-/** The fewest files that a gateway has open in a minute: its idle connections are closed meanwhile. */
-async function filesAtRest(node: GatewayNode | undefined): Promise<number> {
-  let fewest = Number.POSITIVE_INFINITY;
+/** What the processes of a gateway have at rest: in a minute idle connections are closed, of which the fewest count. */
+async function processReports(
+  node: GatewayNode | undefined,
+  filesBefore: readonly number[],
+  { processes }: Samples,
+): Promise<ProcessReport[]> {
+  const pids = node?.pids() ?? [];
+  const fewest = pids.map(() => Number.POSITIVE_INFINITY);
   for (let second = 0; second < 60; second += 1) {
-    fewest = Math.min(fewest, node?.openFiles() ?? fewest);
+    for (const [index, pid] of pids.entries())
+      fewest[index] = Math.min(fewest[index] ?? 0, usedBy(pid)?.openFiles ?? Number.POSITIVE_INFINITY);
     await delay(1_000);
   }
-  return fewest;
+  return pids.map((pid, index) => {
+    const of = processes.get(pid) ?? { resident: [], files: [] };
+    return {
+      files: [filesBefore[index] ?? 0, fewest[index] ?? 0],
+      residentGrowthMiB: growthOf(of.resident),
+      fileGrowth: growthOf(of.files),
+    };
+  });
+}
+
+/** Without the first quarter, in which memory is still being filled. */
+function growthOf(samples: readonly Sample[]): number {
+  const later = smallestOfMinutes(samples.slice(Math.floor(samples.length / 4)));
+  return Math.round(growthInTenMinutes(later) * 10) / 10;
 }
 
 interface Samples {
   readonly heap: Sample[];
-  readonly resident: Sample[];
-  readonly files: Sample[];
+  /** By the id of the process. */
+  readonly processes: ReadonlyMap<number, { readonly resident: Sample[]; readonly files: Sample[] }>;
 }
 
 function startSampling(node: GatewayNode | undefined) {
-  const samples: Samples = { heap: [], resident: [], files: [] };
+  const heap: Sample[] = [];
+  const processes = new Map<number, { resident: Sample[]; files: Sample[] }>();
   const sample = async () => {
     const at = performance.now();
-    const [files, resident] = [node?.openFiles() ?? null, node?.residentBytes() ?? null];
-    if (files !== null) samples.files.push({ at, value: files });
-    if (resident !== null) samples.resident.push({ at, value: resident / 1_048_576 });
+    for (const pid of node?.pids() ?? []) {
+      const used = usedBy(pid);
+      if (used === null) continue;
+      const of = processes.get(pid) ?? { resident: [], files: [] };
+      processes.set(pid, of);
+      of.files.push({ at, value: used.openFiles });
+      of.resident.push({ at, value: used.residentBytes / 1_048_576 });
+    }
     const reply = await node?.manage('GET', '/metrics').catch(() => null);
-    const [, heap] = /^nodejs_heap_size_used_bytes (\d+)/m.exec(reply?.text ?? '') ?? [];
-    if (heap !== undefined) samples.heap.push({ at, value: Number(heap) / 1_048_576 });
+    const [, bytes] = /^nodejs_heap_size_used_bytes (\d+)/m.exec(reply?.text ?? '') ?? [];
+    if (bytes !== undefined) heap.push({ at, value: Number(bytes) / 1_048_576 });
   };
-  const timer = setInterval(() => void sample(), SAMPLE_MS);
+  const timer = setInterval(() => void sample().catch(() => {}), SAMPLE_MS);
   return {
     end(): Samples {
       clearInterval(timer);
-      return samples;
+      return { heap, processes };
     },
   };
 }
@@ -321,7 +463,7 @@ interface Evidence {
 async function judge(
   { database, disturbances, faults, upstream }: World,
   { limit, outcomes, samples }: Evidence,
-): Promise<Omit<TwoNodesReport, 'files'>> {
+): Promise<Omit<TwoNodesReport, 'processes' | 'events'>> {
   const rows = await ledgerOf(database.url);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const touches = (
@@ -341,22 +483,20 @@ async function judge(
   const wrong = outcomes.filter(({ ending }) => ending === 'wrong' || ending === 'hung');
   const unexplained = outcomes.filter(
     (one) =>
-      (one.ending === 'cut' && one.plan.cutAfter === null && !touches(one, ['killed'])) ||
-      (one.ending === 'refused' && !touches(one, ['killed', 'stopped', 'paused'], 50)),
+      (one.ending === 'cut' && one.plan.cutAfter === null && !touches(one, ['killed', 'worker killed'])) ||
+      (one.ending === 'refused' && !touches(one, ['killed', 'stopped', 'paused', 'worker killed'], 50)),
   );
   // What was under way when its gateway was killed has not finished.
   const answered = outcomes.filter(
     (one) =>
       one.id !== null &&
       one.id !== '' &&
-      (one.ending === 'cut' ? !touches(one, ['killed']) : one.ending !== 'hung'),
+      (one.ending === 'cut' ? !touches(one, ['killed', 'worker killed']) : one.ending !== 'hung'),
   );
   const missing = answered.filter(({ id }) => !byId.has(id ?? ''));
-  const byKill = missing.filter((one) => touches(one, ['killed'], LOST_BY_KILL_MS));
+  const byKill = missing.filter((one) => touches(one, ['killed', 'worker killed'], LOST_BY_KILL_MS));
   const answers = rows.flatMap(({ upstream_request_id: id }) => (id === null ? [] : [id]));
   const sent = [...upstream.arrivals].filter(([nonce]) => nonce.startsWith('limited-')).length;
-  const later = (all: readonly Sample[]) => smallestOfMinutes(all.slice(Math.floor(all.length / 4)));
-  const growth = (all: readonly Sample[]) => Math.round(growthInTenMinutes(later(all)) * 10) / 10;
   return {
     requests: outcomes.length,
     endings: countsOf(outcomes.map(({ ending }) => ending)),
@@ -384,11 +524,7 @@ async function judge(
       ({ plan }) => plan.cutAfter === null && (upstream.arrivals.get(plan.nonce) ?? 0) > 1,
     ).length,
     budget: { limit, sent, overspent: Math.max(0, sent - limit) },
-    growth: {
-      heapMiB: growth(samples.heap),
-      residentMiB: growth(samples.resident),
-      openFiles: growth(samples.files),
-    },
+    heapGrowthMiB: growthOf(samples.heap),
     samples: samples.heap.length,
   };
 }

@@ -35,10 +35,19 @@ export interface GatewayNode {
   log(): string;
   /** Requests of the management API, by the key of the machine's owner. */
   manage(method: string, path: string, body?: unknown): Promise<Reply>;
-  /** Null while it is not running. */
-  openFiles(): number | null;
-  /** Resident set size in bytes; null while it is not running. */
-  residentBytes(): number | null;
+  /** The key of the machine's owner, which each start makes anew. @throws while there is none */
+  ownerKey(): string;
+  /** The process that was started, and then its workers. Empty while it is not running. */
+  pids(): readonly number[];
+}
+
+/** What a process has at a moment; null for one that has ended. */
+export function usedBy(pid: number): { openFiles: number; residentBytes: number } | null {
+  const openFiles = entriesOf(`/proc/${pid}/fd`);
+  const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(textOf(`/proc/${pid}/status`)) ?? [];
+  return openFiles === null || kilobytes === undefined
+    ? null
+    : { openFiles, residentBytes: Number(kilobytes) * 1_024 };
 }
 
 const LOG_CHARACTERS = 1_048_576;
@@ -62,9 +71,14 @@ export async function gatewayNode({ config, dataDir, env }: NodeInput): Promise<
     const [code] = (await exited) as [number | null];
     return code;
   };
+  const ownerKey = (): string => {
+    const { key } = JSON.parse(readFileSync(`${dataDir}/run.json`, 'utf8')) as { key: string };
+    return key;
+  };
   return {
     port,
     dataDir,
+    ownerKey,
     async start() {
       assert.equal(current, null, 'it runs already');
       const args = ['--pdeathsig', 'KILL', process.execPath, program, 'serve', '--port', String(port)];
@@ -92,8 +106,11 @@ export async function gatewayNode({ config, dataDir, env }: NodeInput): Promise<
     running: () => current !== null,
     log: () => log,
     async manage(method, path, body) {
-      const { key } = JSON.parse(readFileSync(`${dataDir}/run.json`, 'utf8')) as { key: string };
-      const headers = { host: `127.0.0.1:${port}`, 'x-auth-token': key, 'content-type': 'application/json' };
+      const headers = {
+        host: `127.0.0.1:${port}`,
+        'x-auth-token': ownerKey(),
+        'content-type': 'application/json',
+      };
       return exchange(port, {
         method,
         path,
@@ -101,15 +118,11 @@ export async function gatewayNode({ config, dataDir, env }: NodeInput): Promise<
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
     },
-    openFiles() {
+    pids() {
       const pid = current?.child.pid;
-      return pid === undefined ? null : entriesOf(`/proc/${pid}/fd`);
-    },
-    residentBytes() {
-      const pid = current?.child.pid;
-      const status = pid === undefined ? '' : textOf(`/proc/${pid}/status`);
-      const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(status) ?? [];
-      return kilobytes === undefined ? null : Number(kilobytes) * 1_024;
+      if (pid === undefined) return [];
+      const workers = textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+      return [pid, ...workers];
     },
   };
 }
