@@ -763,7 +763,8 @@ async function openContext(
       serving: services.serving,
       // Its worker's journal has it.
       finished: (request) => finished(request, ledger.recordJournaled),
-      ledger,
+      written: ledger.written,
+      journals: ledger.journals,
       countHttp: metrics.countHttp,
       changed: () => live.publish('services', () => ({ id: 'workers' })),
     });

@@ -43,16 +43,9 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
     };
   };
   const recovered: string[] = [];
-  let journals = 0;
-  const ledger = {
-    written: async () => {},
-    journals: {
-      nextName() {
-        journals += 1;
-        return `journal-${journals}`;
-      },
-      recover: async (name: string) => void recovered.push(name),
-    },
+  const journals = {
+    nextName: () => `journal-${fakes.length + 1}`,
+    recover: async (name: string) => void recovered.push(name),
   };
   const workers: Workers = openWorkers(
     {
@@ -62,7 +55,7 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
       accessLog: null,
       now: () => 0,
       limits: { hold },
-      ledger,
+      journals,
       accounts: { kept: () => [] },
       hosts: new Set(),
       serving: () => true,

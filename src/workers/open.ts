@@ -1,72 +1,22 @@
-import type { Limits } from '../budgets/limits.ts';
-import type { BudgetReservation, Used } from '../budgets/reservation.ts';
 import type { CacheRow } from '../cache/schema.ts';
-import type { Routing } from '../combos/routing.ts';
-import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
-import type { OpenConnection } from '../connections/schema.ts';
 import type { StoredHealthState } from '../health/account.ts';
-import type { Accounts } from '../health/accounts.ts';
-import { GatewayError } from '../lib/error.ts';
-import { describe, type LineLog, type Log } from '../lib/log.ts';
 import type { RunningCall } from '../proxy/request/open-call.ts';
-import type { ResponsePlaces } from '../responses/places.ts';
-import type { ResponseMemory } from '../responses/stored.ts';
-import type { HttpSurface } from '../telemetry/metrics/http-metrics.ts';
-import type { Answers } from './channel.ts';
-import type {
-  FinishedRequest,
-  JoinedState,
-  OwnerEvent,
-  OwnerQuestions,
-  WorkerEvent,
-  WorkerLoad,
-  WorkerQuestions,
-  WorkerStart,
-} from './message.ts';
-import { startWorker, type WorkerProcess } from './process.ts';
+import type { Member, WorkerState } from './member.ts';
+import type { OwnerEvent, WorkerLoad, WorkerQuestions, WorkerStart } from './message.ts';
+import { type OwnerInput, openOwner } from './owner.ts';
+import { startWorker } from './process.ts';
+import { createBarrier, withinLimit } from './waiting.ts';
 
-export interface WorkersInput {
+export interface WorkersInput extends OwnerInput {
   count: number;
-  /** What a worker is given, beside its number and the port. */
+  /** What a worker is given, beside its number, its journal and the port. */
   start: Omit<WorkerStart, 'number' | 'count' | 'port' | 'journal'>;
-  log: Log;
-  /** The log of requests; null where they are not logged. */
-  accessLog: LineLog | null;
-  /** Milliseconds since the epoch. */
-  now(): number;
-  limits: Pick<Limits, 'hold'>;
-  accounts: Pick<Accounts, 'kept' | 'take' | 'takeLimits'>;
-  routing: Pick<Routing, 'takeSession'>;
-  responses: Pick<ResponseMemory, 'get' | 'put'>;
-  places: Pick<ResponsePlaces, 'find' | 'note'>;
-  tokens: Pick<AccessTokens, 'fresh' | 'newest'>;
-  /** The connection of an id; null where there is none in use. */
-  connection(id: string): OpenConnection | null;
-  agentModels(): Promise<readonly string[]>;
-  hosts: ReadonlySet<string>;
-  serving(): boolean;
-  /** Records a request that is over. */
-  finished(request: FinishedRequest): void;
-  ledger: {
-    /** Resolves once the database has all that was recorded until now. */
-    written(): Promise<void>;
-    journals: {
-      nextName(): string;
-      /** Records what is in the journal of a worker that has ended. */
-      recover(name: string): Promise<void>;
-    };
+  /** The journals of finished requests, one for each worker. */
+  journals: {
+    nextName(): string;
+    /** Records what is in the journal of a worker that has ended. */
+    recover(name: string): Promise<void>;
   };
-  countHttp(surface: HttpSurface, method: string | undefined, status: number | null): void;
-  /** Told of each change of a worker's state. */
-  changed(): void;
-}
-
-/** A worker as it is shown. Times in milliseconds since the epoch. */
-export interface WorkerState {
-  number: number;
-  pid: number | null;
-  state: 'starting' | 'serving' | 'ended';
-  since: number;
 }
 
 /** The workers of a gateway, for the process that owns the data directory. */
@@ -97,30 +47,6 @@ export interface Workers {
   close(ms: number): Promise<void>;
 }
 
-interface Member {
-  number: number;
-  journal: string;
-  process: WorkerProcess;
-  state: WorkerState['state'];
-  since: number;
-  /** It is told of changes. */
-  joined: boolean;
-  /** It has told something since that was looked at last, and how often in a row it had not. */
-  heard: boolean;
-  silences: number;
-  load: WorkerLoad;
-  /** What its requests hold of the budgets. */
-  reservations: Map<number, Reservation>;
-  listening: PromiseWithResolvers<void>;
-  gone: PromiseWithResolvers<void>;
-}
-
-interface Reservation {
-  reservation: BudgetReservation;
-  /** What was set aside where it was let in last; null before. */
-  held: Used | null;
-}
-
 const idle: WorkerLoad = { http: 0, open: 0, waiting: 0, inFlight: [], cpuSeconds: 0, residentBytes: 0 };
 
 /** A worker that takes longer than this to read the settings anew is stuck, and must not serve with the old ones. */
@@ -134,8 +60,6 @@ const START_MS = 60_000;
  */
 const WATCH_MS = 10_000;
 const SILENCES = 6;
-/** The longest that a timer takes. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 /** One that has served for so long had no fault of its own. */
@@ -153,142 +77,27 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
   let cpuOfEnded = 0;
   let closing = false;
   let port = 0;
-  /** Whose event is being handled. */
-  let teller: Member | null = null;
 
   const joined = () => [...members.values()].filter((member) => member.joined);
   const barrier = createBarrier(async () => {
     await Promise.all(joined().map(({ process }) => process.ask('flush', null).catch(() => null)));
   });
   const flush = () => withinLimit(barrier.wait(), FLUSH_MS, () => {});
-  const hear = (member: Member, event: WorkerEvent): void => {
-    teller = member;
-    member.heard = true;
-    try {
-      handle(member, event);
-    } finally {
-      teller = null;
-    }
-  };
-  const handle = (member: Member, event: WorkerEvent): void => {
-    switch (event.kind) {
-      case 'finished':
-        input.finished(event.finished);
-        return;
-      case 'http':
-        input.countHttp(event.surface, event.method, event.status);
-        return;
-      case 'logged':
-        if (event.access) input.accessLog?.relay(event.line);
-        else writeLine(log, event.line);
-        return;
-      case 'health-state':
-        input.accounts.take(event.changed);
-        return;
-      case 'limits':
-        input.accounts.takeLimits(event.connectionId, event.limits);
-        return;
-      case 'session':
-        input.routing.takeSession(event.place.session, event.place.entry);
-        for (const other of joined()) if (other !== member) other.process.tell(event);
-        return;
-      case 'response':
-        input.responses.put(event.stored);
-        return;
-      case 'place':
-        input.places.note(event.place);
-        return;
-      case 'settled':
-        member.reservations.get(event.reservation)?.reservation.settle(event.used);
-        member.reservations.delete(event.reservation);
-        return;
-      case 'load':
-        member.load = event.load;
-    }
-  };
-  const answersFor = (member: () => Member): Answers<OwnerQuestions> => ({
-    async join() {
-      member().joined = true;
-      const state: JoinedState = {
-        hosts: [...input.hosts],
-        serving: input.serving(),
-        healthStates: input.accounts.kept(),
-      };
-      return state;
-    },
-    async listening() {
-      const one = member();
-      Object.assign(one, { state: 'serving', since: now(), heard: true, silences: 0 });
-      one.listening.resolve();
-      input.changed();
-      return null;
-    },
-    async cannotListen({ code, message }) {
-      member().listening.reject(Object.assign(new Error(message), { code }));
-      return null;
-    },
-    async reserve({ asked, reservation: number, tokens, usd, ...way }) {
-      const { reservations } = member();
-      const reservation = reservations.get(number)?.reservation ?? input.limits.hold(asked);
-      // The budget was removed a moment ago.
-      if (reservation === null) return { refusal: null, rates: [] };
-      const held: Reservation = reservations.get(number) ?? { reservation, held: null };
-      reservations.set(number, held);
-      const place = { ...way, tokens: () => tokens, usd: () => usd };
-      let isIn = false;
-      try {
-        let refusal = await reservation.reserve(place);
-        // What another worker's request has given back may still be on its way.
-        if (refusal?.reason === 'full') {
-          await flush();
-          refusal = await reservation.reserve(place);
-        }
-        isIn = refusal === null;
-        return { refusal, rates: reservation.rates() };
-      } catch (error) {
-        log.error(
-          { worker: member().number, error: describe(error) },
-          'a request could not be counted by the budgets',
-        );
-        throw error;
-      } finally {
-        if (isIn) held.held = { tokens, usd };
-        else if (held.held === null) reservations.delete(number);
-        // It ended meanwhile, and nobody is left to settle it: its target was not asked.
-        if (members.get(member().number) !== member()) reservation.settle(null);
-      }
-    },
-    response: ({ id, keyId }) => input.responses.get(id, keyId),
-    place: ({ id, keyId }) => input.places.find(id, keyId),
-    async token({ connectionId, rejected }) {
-      const connection = input.connection(connectionId);
-      if (connection !== null) {
-        await input.tokens.fresh(connection, rejected ?? undefined);
-        const token = input.tokens.newest(connection);
-        if (token !== null) return token;
-      }
-      throw new GatewayError(
-        'connection_unusable',
-        'The connection was removed while a request asked for it',
-      );
-    },
-    agentModels: () => input.agentModels(),
-    flushed: async () => null,
-    async written() {
-      await input.ledger.written();
-      return null;
-    },
+  const owner = openOwner(input, {
+    joined,
+    isRunning: (member) => members.get(member.number) === member,
+    flush,
   });
 
   const begin = (number: number): Member => {
-    const journal = input.ledger.journals.nextName();
+    const journal = input.journals.nextName();
     const member: Member = {
       number,
       journal,
       process: startProcess({
         start: { ...input.start, number, count: input.count, port, journal },
-        hear: (event) => hear(member, event),
-        answers: answersFor(() => member),
+        hear: (event) => owner.hear(member, event),
+        answers: owner.answersFor(() => member),
         onError: (error) =>
           log.error({ worker: number, error: String(error) }, 'a message of a worker failed'),
         ended: (reason) => ended(member, reason),
@@ -308,8 +117,8 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
     members.set(number, member);
     const timer = setTimeout(() => {
       const reason = `it does not serve after ${START_MS / 1_000} seconds`;
-      log.error({ worker: number }, `a worker is stopped: ${reason}`);
-      member.listening.reject(new Error(`worker ${number} was stopped: ${reason}`));
+      log.error({ worker: number }, `a worker is ended, for ${reason}`);
+      member.listening.reject(new Error(`worker ${number} was ended: ${reason}`));
       member.process.kill();
     }, START_MS).unref();
     // Told, or gone.
@@ -324,13 +133,13 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
     member.gone.resolve();
     member.listening.reject(new Error(`worker ${member.number} ended before it listened: ${reason}`));
     if (closing) return;
-    void input.ledger.journals.recover(member.journal);
+    void input.journals.recover(member.journal);
     const served = member.state === 'serving' ? now() - member.since : 0;
     const pause = served >= SOUND_MS ? FIRST_PAUSE_MS : (pauses.get(member.number) ?? FIRST_PAUSE_MS);
     pauses.set(member.number, Math.min(pause * 2, LONGEST_PAUSE_MS));
     log.error(
       { worker: member.number, reason, again_in_ms: pause },
-      'a worker ended with its open requests and is started again',
+      'a worker has ended with its open requests, and is started again',
     );
     input.changed();
     setTimeout(() => {
@@ -358,7 +167,7 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
       member.silences = member.heard ? 0 : member.silences + 1;
       member.heard = false;
       if (member.state !== 'serving' || member.silences < SILENCES) continue;
-      log.error({ worker: member.number }, 'a worker has been silent for a minute and is stopped');
+      log.error({ worker: member.number }, 'a worker has been silent for a minute, and is ended');
       member.process.kill();
     }
   };
@@ -387,7 +196,7 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
       await Promise.all(
         joined().map(async (member) => {
           const timer = setTimeout(() => {
-            log.error({ worker: member.number }, 'a worker does not read changed settings and is stopped');
+            log.error({ worker: member.number }, 'a worker does not read changed settings, and is ended');
             member.process.kill();
           }, RELOAD_MS);
           try {
@@ -396,7 +205,7 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
             if (members.get(member.number) !== member) return;
             log.error(
               { worker: member.number, error: String(error) },
-              'a worker cannot read changed settings and is stopped',
+              'a worker cannot read changed settings, and is ended',
             );
             member.process.kill();
           } finally {
@@ -411,7 +220,7 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
     },
     tellHealthState(changed) {
       for (const member of joined())
-        if (member !== teller) member.process.tell({ kind: 'health-state', changed });
+        if (member !== owner.teller()) member.process.tell({ kind: 'health-state', changed });
     },
     running: async () => (await askAll('running', null)).flat(),
     cacheStats: () => askAll('cache', null),
@@ -440,38 +249,6 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
   };
 }
 
-/** What a promise gives, or what `late` says once so many milliseconds have passed. */
-function withinLimit<T>(promise: Promise<T>, ms: number, late: () => T | Promise<T>): Promise<T> {
-  const { promise: first, reject, resolve } = Promise.withResolvers<T>();
-  const timer = setTimeout(() => resolve(late()), Math.min(ms, LONGEST_TIMER_MS));
-  promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  return first;
-}
-
-/** Waits until all workers have told what they had to tell when it was asked for, once for all who wait at the same time. */
-function createBarrier(flush: () => Promise<void>): { wait(): Promise<void> } {
-  let running: Promise<void> | null = null;
-  let next: Promise<void> | null = null;
-  const run = (): Promise<void> => {
-    const flushed = flush().finally(() => {
-      if (running === flushed) running = null;
-    });
-    running = flushed;
-    return flushed;
-  };
-  return {
-    wait() {
-      if (running === null) return run();
-      // One that is under way may have passed the worker that matters.
-      next ??= running.then(() => {
-        next = null;
-        return run();
-      });
-      return next;
-    },
-  };
-}
-
 function sumOf(loads: readonly WorkerLoad[], cpuOfEnded: number): WorkerLoad {
   const inFlight = new Map<string, number>();
   for (const load of loads)
@@ -485,16 +262,4 @@ function sumOf(loads: readonly WorkerLoad[], cpuOfEnded: number): WorkerLoad {
     cpuSeconds: cpuOfEnded + sum(({ cpuSeconds }) => cpuSeconds),
     residentBytes: sum(({ residentBytes }) => residentBytes),
   };
-}
-
-type Level = 'debug' | 'info' | 'warn' | 'error';
-
-function isLevel(text: unknown): text is Level {
-  return text === 'debug' || text === 'info' || text === 'warn' || text === 'error';
-}
-
-/** Writes a line of a worker's log as if it were this process's own. */
-function writeLine(log: Log, line: string): void {
-  const { level, msg, time: _, ...fields } = JSON.parse(line) as Record<string, unknown>;
-  log[isLevel(level) ? level : 'error'](fields, String(msg));
 }

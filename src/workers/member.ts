@@ -1,0 +1,37 @@
+import type { BudgetReservation, Used } from '../budgets/reservation.ts';
+import type { WorkerLoad } from './message.ts';
+import type { WorkerProcess } from './process.ts';
+
+/** A worker as it is shown. Times in milliseconds since the epoch. */
+export interface WorkerState {
+  number: number;
+  pid: number | null;
+  state: 'starting' | 'serving' | 'ended';
+  since: number;
+}
+
+/** A worker, as the process that has started it knows it. */
+export interface Member {
+  number: number;
+  journal: string;
+  process: WorkerProcess;
+  state: WorkerState['state'];
+  since: number;
+  /** It is told of changes. */
+  joined: boolean;
+  /** It has told something since that was looked at last, and how often in a row it had not. */
+  heard: boolean;
+  silences: number;
+  load: WorkerLoad;
+  /** What its requests hold of the budgets. */
+  reservations: Map<number, Reservation>;
+  listening: PromiseWithResolvers<void>;
+  gone: PromiseWithResolvers<void>;
+}
+
+/** What a request of a worker holds. */
+export interface Reservation {
+  reservation: BudgetReservation;
+  /** What was set aside where it was let in last; null before. */
+  held: Used | null;
+}

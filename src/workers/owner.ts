@@ -1,0 +1,194 @@
+import type { Limits } from '../budgets/limits.ts';
+import type { Routing } from '../combos/routing.ts';
+import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
+import type { OpenConnection } from '../connections/schema.ts';
+import type { Accounts } from '../health/accounts.ts';
+import { GatewayError } from '../lib/error.ts';
+import { describe, type LineLog, type Log } from '../lib/log.ts';
+import type { ResponsePlaces } from '../responses/places.ts';
+import type { ResponseMemory } from '../responses/stored.ts';
+import type { HttpSurface } from '../telemetry/metrics/http-metrics.ts';
+import type { Answers } from './channel.ts';
+import type { Member, Reservation } from './member.ts';
+import type { FinishedRequest, JoinedState, OwnerQuestions, WorkerEvent } from './message.ts';
+
+export interface OwnerInput {
+  log: Log;
+  /** The log of requests; null where they are not logged. */
+  accessLog: LineLog | null;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  limits: Pick<Limits, 'hold'>;
+  accounts: Pick<Accounts, 'kept' | 'take' | 'takeLimits'>;
+  routing: Pick<Routing, 'takeSession'>;
+  responses: Pick<ResponseMemory, 'get' | 'put'>;
+  places: Pick<ResponsePlaces, 'find' | 'note'>;
+  tokens: Pick<AccessTokens, 'fresh' | 'newest'>;
+  /** The connection of an id; null where there is none in use. */
+  connection(id: string): OpenConnection | null;
+  agentModels(): Promise<readonly string[]>;
+  hosts: ReadonlySet<string>;
+  serving(): boolean;
+  /** Records a request that is over. */
+  finished(request: FinishedRequest): void;
+  /** Resolves once the database has all requests that were recorded until now. */
+  written(): Promise<void>;
+  countHttp(surface: HttpSurface, method: string | undefined, status: number | null): void;
+  /** Told of each change of a worker's state. */
+  changed(): void;
+}
+
+/** The workers that there are, as whoever answers them needs to know them. */
+export interface OtherWorkers {
+  /** Those that are told of changes. */
+  joined(): readonly Member[];
+  isRunning(member: Member): boolean;
+  /** Resolves once everything that they have told until now has arrived, or after a second. */
+  flush(): Promise<void>;
+}
+
+/** What the owner of the data directory does for its workers. */
+export interface Owner {
+  hear(member: Member, event: WorkerEvent): void;
+  answersFor(member: () => Member): Answers<OwnerQuestions>;
+  /** Whose event is being handled; null while none is. */
+  teller(): Member | null;
+}
+
+export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
+  const { log, now } = input;
+  let teller: Member | null = null;
+
+  const hear = (member: Member, event: WorkerEvent): void => {
+    teller = member;
+    member.heard = true;
+    try {
+      handle(member, event);
+    } finally {
+      teller = null;
+    }
+  };
+  const handle = (member: Member, event: WorkerEvent): void => {
+    switch (event.kind) {
+      case 'finished':
+        input.finished(event.finished);
+        return;
+      case 'http':
+        input.countHttp(event.surface, event.method, event.status);
+        return;
+      case 'logged':
+        if (event.access) input.accessLog?.relay(event.line);
+        else writeLine(log, event.line);
+        return;
+      case 'health-state':
+        input.accounts.take(event.changed);
+        return;
+      case 'limits':
+        input.accounts.takeLimits(event.connectionId, event.limits);
+        return;
+      case 'session':
+        input.routing.takeSession(event.place.session, event.place.entry);
+        for (const other of workers.joined()) if (other !== member) other.process.tell(event);
+        return;
+      case 'response':
+        input.responses.put(event.stored);
+        return;
+      case 'place':
+        input.places.note(event.place);
+        return;
+      case 'settled':
+        member.reservations.get(event.reservation)?.reservation.settle(event.used);
+        member.reservations.delete(event.reservation);
+        return;
+      case 'load':
+        member.load = event.load;
+    }
+  };
+  const answersFor = (member: () => Member): Answers<OwnerQuestions> => ({
+    async join() {
+      member().joined = true;
+      const state: JoinedState = {
+        hosts: [...input.hosts],
+        serving: input.serving(),
+        healthStates: input.accounts.kept(),
+      };
+      return state;
+    },
+    async listening() {
+      const one = member();
+      Object.assign(one, { state: 'serving', since: now(), heard: true, silences: 0 });
+      one.listening.resolve();
+      input.changed();
+      return null;
+    },
+    async cannotListen({ code, message }) {
+      member().listening.reject(Object.assign(new Error(message), { code }));
+      return null;
+    },
+    async reserve({ asked, reservation: number, tokens, usd, ...way }) {
+      const { reservations } = member();
+      const reservation = reservations.get(number)?.reservation ?? input.limits.hold(asked);
+      // The budget was removed a moment ago.
+      if (reservation === null) return { refusal: null, rates: [] };
+      const held: Reservation = reservations.get(number) ?? { reservation, held: null };
+      reservations.set(number, held);
+      const place = { ...way, tokens: () => tokens, usd: () => usd };
+      let isIn = false;
+      try {
+        let refusal = await reservation.reserve(place);
+        // What another worker's request has given back may still be on its way.
+        if (refusal?.reason === 'full') {
+          await workers.flush();
+          refusal = await reservation.reserve(place);
+        }
+        isIn = refusal === null;
+        return { refusal, rates: reservation.rates() };
+      } catch (error) {
+        log.error(
+          { worker: member().number, error: describe(error) },
+          'a request could not be counted by the budgets',
+        );
+        throw error;
+      } finally {
+        if (isIn) held.held = { tokens, usd };
+        else if (held.held === null) reservations.delete(number);
+        // It ended meanwhile, and nobody is left to settle it: its target was not asked.
+        if (!workers.isRunning(member())) reservation.settle(null);
+      }
+    },
+    response: ({ id, keyId }) => input.responses.get(id, keyId),
+    place: ({ id, keyId }) => input.places.find(id, keyId),
+    async token({ connectionId, rejected }) {
+      const connection = input.connection(connectionId);
+      if (connection !== null) {
+        await input.tokens.fresh(connection, rejected ?? undefined);
+        const token = input.tokens.newest(connection);
+        if (token !== null) return token;
+      }
+      throw new GatewayError(
+        'connection_unusable',
+        'The connection was removed while a request asked for it',
+      );
+    },
+    agentModels: () => input.agentModels(),
+    flushed: async () => null,
+    async written() {
+      await input.written();
+      return null;
+    },
+  });
+
+  return { hear, answersFor, teller: () => teller };
+}
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+function isLevel(text: unknown): text is Level {
+  return text === 'debug' || text === 'info' || text === 'warn' || text === 'error';
+}
+
+/** Writes a line of a worker's log as if it were this process's own. */
+function writeLine(log: Log, line: string): void {
+  const { level, msg, time: _, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  log[isLevel(level) ? level : 'error'](fields, String(msg));
+}
