@@ -764,6 +764,7 @@ async function openContext(
       // Its worker's journal has it.
       finished: (request) => finished(request, ledger.recordJournaled),
       written: ledger.written,
+      readJournal: ledger.journals.read,
       journals: ledger.journals,
       countHttp: metrics.countHttp,
       changed: () => live.publish('services', () => ({ id: 'workers' })),

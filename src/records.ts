@@ -88,6 +88,8 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
       nextName,
       /** Queues what a worker that has ended had not told. */
       recover: (name: string) => recover((one) => one === name).catch(unreadable),
+      /** Queues what a worker that goes on has not told. @throws the system's error for a file that cannot be read */
+      read: async (name: string) => void (await queueJournals(folder, writer, (one) => one === name)),
     },
     async replaceEstimate(id: string, useOf: (entry: LedgerEntry) => LateUse) {
       // It may still be on its way to the database.

@@ -29,6 +29,7 @@ import { followSettings, storedSettings } from './state.ts';
 import { openSettingsView } from './store/settings-view.ts';
 import { createAccessLog, servedRequest } from './telemetry/access-log.ts';
 import { outgoingTraceparent, traceContext } from './telemetry/otlp/trace-context.ts';
+import { boundedTell } from './workers/bounded-tell.ts';
 import type { OwnerEvent, WorkerLoad, WorkerStart } from './workers/message.ts';
 import { type OwnerChannel, type OwnerChannelInput, receiveStart } from './workers/owner-channel.ts';
 import { openRemoteLimits } from './workers/remote-limits.ts';
@@ -90,7 +91,10 @@ async function open(
       },
     },
   });
-  const tellLine = (access: boolean) => (line: string) => owner.tell({ kind: 'logged', line, access });
+  const { tell, untold } = boundedTell(owner);
+  /** Finished requests that the owner was not told of, and that the journal has. */
+  let inJournalAlone = false;
+  const tellLine = (access: boolean) => (line: string) => void tell({ kind: 'logged', line, access });
   const log = createLog(linesOf(config, tellLine(false))).child({ worker: number });
   const view = await openSettingsView(config, (outage) => {
     if (outage !== null) log.error({ reason: outage.message }, 'the database does not answer this worker');
@@ -119,7 +123,7 @@ async function open(
     healthView: accounts,
     random: Math.random,
     now,
-    remembered: (session, entry) => owner.tell({ kind: 'session', place: { session, entry } }),
+    remembered: (session, entry) => void tell({ kind: 'session', place: { session, entry } }),
   });
   const hosts = new Set<string>();
   function hear(event: OwnerEvent): void {
@@ -155,7 +159,16 @@ async function open(
     folder: journalFolder(config.dataDir),
     name: given.journal,
     columns: ledgerColumns,
-    written: async () => void (await owner.ask('written', null)),
+    async written() {
+      const question = inJournalAlone ? 'writtenWithJournal' : 'written';
+      inJournalAlone = false;
+      try {
+        await owner.ask(question, null);
+      } catch (error) {
+        inJournalAlone ||= question === 'writtenWithJournal';
+        throw error;
+      }
+    },
     onError: (error) => journalFault(log, error),
   });
   schedule.every({ name: 'journal of requests', everyMs: JOURNAL_MS, run: journal.rotate });
@@ -186,7 +199,7 @@ async function open(
     record(entry, trace, origin) {
       const { exchange, principal } = origin;
       journal.append(ledgerRow(entry));
-      owner.tell({
+      const isTold = tell({
         kind: 'finished',
         finished: {
           entry,
@@ -197,6 +210,7 @@ async function open(
           traceparent: traceparentOf(origin),
         },
       });
+      inJournalAlone ||= !isTold;
       access?.note(exchange.request, entry, principal.name);
     },
     identified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),
@@ -205,8 +219,8 @@ async function open(
     replaceEstimate: ownersTask,
     gate: plane.gate,
     askAgent: ownersTask,
-    responses: { ...remoteResponses(owner), remove: ownersTask },
-    places: { ...remotePlaces(owner), forget: ownersTask },
+    responses: { ...remoteResponses({ ask: owner.ask, tell }), remove: ownersTask },
+    places: { ...remotePlaces({ ask: owner.ask, tell }), forget: ownersTask },
     handover: handoverTo(forwarder, forwarded),
     hosts,
     traceparent: tracing(config, given.instance),
@@ -229,7 +243,7 @@ async function open(
       if (forwarded.has(exchange)) return;
       const { request, response } = exchange;
       const status = response.headersSent ? response.statusCode : null;
-      owner.tell({ kind: 'http', surface: 'models', method: request.method, status });
+      tell({ kind: 'http', surface: 'models', method: request.method, status });
       access?.write(servedRequest(exchange, { path: loggedPath(exchange.path), status, isProbe: false }));
     },
     onError(error, exchange) {
@@ -250,9 +264,10 @@ async function open(
         .filter(([, requests]) => requests > 0),
       cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
       residentBytes: process.memoryUsage.rss(),
+      untold: untold(),
     };
   };
-  const tellLoad = () => owner.tell({ kind: 'load', load: loadNow() });
+  const tellLoad = () => void tell({ kind: 'load', load: loadNow() });
   schedule.every({ name: 'load', everyMs: LOAD_MS, run: tellLoad });
 
   async function drain(ms: number): Promise<void> {

@@ -15,6 +15,8 @@ export interface ShownWorkers extends DataPlaneWorkers {
   states(): readonly ShownWorker[];
   /** How often one was started again after it had ended by itself. `lastAt` in milliseconds since the epoch. */
   restarts(): { count: number; lastAt: number | null };
+  /** `untold`: events of requests that workers have left out, because too much waited for this process. */
+  load(): ReturnType<DataPlaneWorkers['load']> & { untold: number };
 }
 
 export interface WorkersPartInput {
@@ -63,6 +65,7 @@ function checksOf(workers: ShownWorkers | null, now: number): Check[] {
   const states = workers.states();
   const someServe = states.some(({ state }) => state === 'serving');
   const { count, lastAt } = workers.restarts();
+  const { untold } = workers.load();
   return [
     ...states.map(({ number, pid, since, state }): Check => {
       const status = state === 'serving' ? 'pass' : someServe ? 'warn' : 'fail';
@@ -74,6 +77,12 @@ function checksOf(workers: ShownWorkers | null, now: number): Check[] {
       status: 'pass',
       observed_at: lastAt === null ? null : iso(lastAt),
       output: `${count} since the gateway was started`,
+    },
+    {
+      name: 'records',
+      status: untold === 0 ? 'pass' : 'warn',
+      observed_at: iso(now),
+      output: `${untold} were not told, for this process took too long to read them; the ledger has its rows all the same`,
     },
   ];
 }

@@ -22,17 +22,21 @@ export interface Channel<Told, Asked extends Questions> {
   ): Promise<Asked[Kind]['answer']>;
   /** Takes a message of the other side. */
   receive(message: unknown): void;
+  /** About how many bytes were told that the system has not taken yet, for the other side does not read. */
+  waiting(): number;
   /** Fails what was asked and not answered: the other side is gone. */
   close(): void;
 }
 
-export interface ChannelInput<Heard, Answered extends Questions> {
-  /** Sends a message; what cannot be sent any more is dropped by it. */
-  send(message: unknown): void;
+export interface ChannelInput<Heard, Told, Answered extends Questions> {
+  /** Sends a message, and calls `taken` once the system has it. What cannot be sent any more is dropped by it. */
+  send(message: unknown, taken: () => void): void;
   /** For how long what is told may wait for more, in milliseconds. */
   delayMs: number;
   hear(event: Heard): void;
   answers: Answers<Answered>;
+  /** About how many bytes an event has, where that is counted. */
+  sizeOf?(event: Told): number;
   /** Told of a fault while hearing an event. */
   onError(error: unknown): void;
 }
@@ -62,13 +66,16 @@ interface Waiting {
  * `delayMs`, goes in one message, for a message costs more than what is in it.
  */
 export function createChannel<Heard, Told, Asked extends Questions, Answered extends Questions>(
-  input: ChannelInput<Heard, Answered>,
+  input: ChannelInput<Heard, Told, Answered>,
 ): Channel<Told, Asked> {
   let items: Item[] = [];
   let timer: NodeJS.Timeout | null = null;
   let soon = false;
   let closed = false;
   let lastId = 0;
+  /** Of what is in `items`, and of all that is not sent. */
+  let gathered = 0;
+  let unsent = 0;
   const waiting = new Map<number, Waiting>();
 
   const flush = (): void => {
@@ -76,9 +83,12 @@ export function createChannel<Heard, Told, Asked extends Questions, Answered ext
     timer = null;
     soon = false;
     if (items.length === 0 || closed) return;
-    const message = items;
+    const [message, size] = [items, gathered];
     items = [];
-    input.send(message);
+    gathered = 0;
+    input.send(message, () => {
+      unsent -= size;
+    });
   };
   const push = (item: Item, urgent: boolean): void => {
     items.push(item);
@@ -115,7 +125,12 @@ export function createChannel<Heard, Told, Asked extends Questions, Answered ext
   };
 
   return {
-    tell: (event) => push({ type: 'event', event }, input.delayMs === 0),
+    tell(event) {
+      const size = input.sizeOf?.(event) ?? 0;
+      gathered += size;
+      unsent += size;
+      push({ type: 'event', event }, input.delayMs === 0);
+    },
     ask(kind, question) {
       if (closed) return Promise.reject(gone());
       lastId += 1;
@@ -135,6 +150,7 @@ export function createChannel<Heard, Told, Asked extends Questions, Answered ext
         }
       }
     },
+    waiting: () => unsent,
     close() {
       closed = true;
       if (timer !== null) clearTimeout(timer);

@@ -46,6 +46,8 @@ export interface WorkerLoad {
   /** CPU time since its start, in seconds, and its memory in bytes. */
   cpuSeconds: number;
   residentBytes: number;
+  /** What it has not told since its start, because too much waited for an owner that did not read. */
+  untold: number;
 }
 
 /** The first message of a worker: it listens to its owner, and can be given what it needs to begin. */
@@ -132,6 +134,8 @@ export type OwnerQuestions = {
   flushed: { question: null; answer: null };
   /** Every finished request that it told is in the database. */
   written: { question: null; answer: null };
+  /** The same, after finished requests that it did not tell were read from its journal. */
+  writtenWithJournal: { question: null; answer: null };
 };
 
 /** What the owner asks a worker. */

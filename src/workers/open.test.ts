@@ -7,7 +7,15 @@ import type { ReserveQuestion, WorkerLoad } from './message.ts';
 import { openWorkers, type Workers, type WorkersInput } from './open.ts';
 import type { WorkerProcess, WorkerProcessInput } from './process.ts';
 
-const load: WorkerLoad = { http: 0, open: 0, waiting: 0, inFlight: [], cpuSeconds: 0, residentBytes: 0 };
+const load: WorkerLoad = {
+  http: 0,
+  open: 0,
+  waiting: 0,
+  inFlight: [],
+  cpuSeconds: 0,
+  residentBytes: 0,
+  untold: 0,
+};
 
 /** A process in memory, which answers what it is asked unless it is stuck. */
 interface Fake {
@@ -34,6 +42,7 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
       ask: ((kind: string) =>
         fake.stuck ? never : Promise.resolve(answers[kind] ?? null)) as WorkerProcess['ask'],
       receive() {},
+      waiting: () => 0,
       close() {},
       kill() {
         if (fake.killed) return;

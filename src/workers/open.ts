@@ -47,7 +47,15 @@ export interface Workers {
   close(ms: number): Promise<void>;
 }
 
-const idle: WorkerLoad = { http: 0, open: 0, waiting: 0, inFlight: [], cpuSeconds: 0, residentBytes: 0 };
+const idle: WorkerLoad = {
+  http: 0,
+  open: 0,
+  waiting: 0,
+  inFlight: [],
+  cpuSeconds: 0,
+  residentBytes: 0,
+  untold: 0,
+};
 
 /** A worker that takes longer than this to read the settings anew is stuck, and must not serve with the old ones. */
 const RELOAD_MS = 30_000;
@@ -261,5 +269,6 @@ function sumOf(loads: readonly WorkerLoad[], cpuOfEnded: number): WorkerLoad {
     inFlight: [...inFlight],
     cpuSeconds: cpuOfEnded + sum(({ cpuSeconds }) => cpuSeconds),
     residentBytes: sum(({ residentBytes }) => residentBytes),
+    untold: sum(({ untold }) => untold),
   };
 }

@@ -7,6 +7,7 @@ import {
   type WorkerQuestions,
   type WorkerStart,
 } from './message.ts';
+import { sizeOf } from './size.ts';
 
 export type OwnerChannel = Channel<WorkerEvent, OwnerQuestions>;
 
@@ -16,7 +17,7 @@ export interface OwnerChannelInput {
   onError(error: unknown): void;
 }
 
-/** What may be lost of a worker that is killed: what it has told within so many milliseconds. */
+/** For how long what is told may wait for more. */
 const TELL_MS = 5;
 
 /**
@@ -37,9 +38,10 @@ export async function receiveStart(
       const channel: OwnerChannel = createChannel({
         ...input,
         delayMs: TELL_MS,
-        send(message) {
+        sizeOf,
+        send(message, taken) {
           // It fails when the owner is gone, which ends this process anyway.
-          if (process.connected) process.send?.(message, undefined, undefined, () => {});
+          if (process.connected) process.send?.(message, undefined, undefined, taken);
         },
       });
       process.on('message', channel.receive);

@@ -33,6 +33,8 @@ export interface OwnerInput {
   finished(request: FinishedRequest): void;
   /** Resolves once the database has all requests that were recorded until now. */
   written(): Promise<void>;
+  /** Records what is in the journal of a worker that goes on. */
+  readJournal(name: string): Promise<void>;
   countHttp(surface: HttpSurface, method: string | undefined, status: number | null): void;
   /** Told of each change of a worker's state. */
   changed(): void;
@@ -173,6 +175,11 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
     agentModels: () => input.agentModels(),
     flushed: async () => null,
     async written() {
+      await input.written();
+      return null;
+    },
+    async writtenWithJournal() {
+      await input.readJournal(member().journal);
       await input.written();
       return null;
     },

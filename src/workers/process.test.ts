@@ -23,6 +23,7 @@ function begin(): { worker: WorkerProcess; reasons: string[]; ended: Promise<voi
       agentModels: none,
       flushed: none,
       written: none,
+      writtenWithJournal: none,
     },
     onError: (error) => assert.fail(String(error)),
     ended(reason) {

@@ -3,12 +3,14 @@ import type { ResponseMemory } from '../responses/stored.ts';
 import type { Channel } from './channel.ts';
 import type { OwnerQuestions, WorkerEvent } from './message.ts';
 
-type Owner = Pick<Channel<WorkerEvent, OwnerQuestions>, 'ask' | 'tell'>;
+interface Owner extends Pick<Channel<WorkerEvent, OwnerQuestions>, 'ask'> {
+  tell(event: WorkerEvent): unknown;
+}
 
 /** Stored responses of a worker: the owner keeps them all, so that each worker finds what another one has answered. */
 export function remoteResponses(owner: Owner): Pick<ResponseMemory, 'get' | 'put'> {
   return {
-    put: (stored) => owner.tell({ kind: 'response', stored }),
+    put: (stored) => void owner.tell({ kind: 'response', stored }),
     get: (id, keyId) => owner.ask('response', { id, keyId }),
   };
 }
@@ -16,7 +18,7 @@ export function remoteResponses(owner: Owner): Pick<ResponseMemory, 'get' | 'put
 /** The same of where responses are that their providers keep. */
 export function remotePlaces(owner: Owner): Pick<ResponsePlaces, 'find' | 'note'> {
   return {
-    note: (place) => owner.tell({ kind: 'place', place }),
+    note: (place) => void owner.tell({ kind: 'place', place }),
     find: (id, keyId) => owner.ask('place', { id, keyId }),
   };
 }

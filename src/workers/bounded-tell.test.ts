@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { boundedTell } from './bounded-tell.ts';
+import { createChannel } from './channel.ts';
+import type { OwnerQuestions, WorkerEvent } from './message.ts';
+import { sizeOf } from './size.ts';
+
+const line: WorkerEvent = { kind: 'logged', line: 'x'.repeat(1_000), access: false };
+const settled: WorkerEvent = { kind: 'settled', reservation: 1, used: null };
+
+/** A channel to an owner that reads nothing until it is told to. */
+function stalled() {
+  const takers: (() => void)[] = [];
+  let events = 0;
+  const channel = createChannel<never, WorkerEvent, OwnerQuestions, Record<never, never>>({
+    delayMs: 0,
+    hear() {},
+    answers: {},
+    sizeOf,
+    onError: (error) => assert.fail(String(error)),
+    send(message, taken) {
+      events += (message as unknown[]).length;
+      takers.push(taken);
+    },
+  });
+  return {
+    channel,
+    events: () => events,
+    read() {
+      for (const taken of takers.splice(0)) taken();
+    },
+  };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('what a worker tells an owner that does not read', () => {
+  it('is bounded, but for what budgets need, and goes on when it reads again', async () => {
+    const { channel, events, read } = stalled();
+    const { tell, untold } = boundedTell(channel, 10_000);
+    let told = 0;
+    for (let times = 0; times < 100; times += 1) {
+      if (tell(line)) told += 1;
+      await turn();
+    }
+    assert.deepEqual([told, untold()], [10, 90]);
+    assert.equal(tell(settled), true);
+    await turn();
+    assert.equal(events(), 11);
+    read();
+    assert.equal(channel.waiting(), 0);
+    assert.equal(tell(line), true);
+    assert.equal(untold(), 90);
+  });
+});

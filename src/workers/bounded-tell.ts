@@ -1,0 +1,51 @@
+import type { WorkerEvent } from './message.ts';
+import type { OwnerChannel } from './owner-channel.ts';
+
+/** What may wait in a worker for an owner that does not read, in bytes, about. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+export interface BoundedTell {
+  /** Tells the owner something, unless too much waits and it may be left out. @returns whether it is on its way */
+  tell(event: WorkerEvent): boolean;
+  /** How much was left out since the start. */
+  untold(): number;
+}
+
+/** Bounds the memory of a worker whose owner stands still, be it stopped or busy. What budgets and accounts need is always told. */
+export function boundedTell(
+  owner: Pick<OwnerChannel, 'tell' | 'waiting'>,
+  maxBytes: number = MAX_BYTES,
+): BoundedTell {
+  let untold = 0;
+  return {
+    tell(event) {
+      if (owner.waiting() >= maxBytes && mayBeLeftOut(event)) {
+        untold += 1;
+        return false;
+      }
+      owner.tell(event);
+      return true;
+    },
+    untold: () => untold,
+  };
+}
+
+function mayBeLeftOut({ kind }: WorkerEvent): boolean {
+  switch (kind) {
+    // Its row is in the journal.
+    case 'finished':
+    case 'http':
+    case 'logged':
+    case 'response':
+    case 'place':
+    case 'session':
+      return true;
+    case 'standing':
+    case 'limits':
+    case 'settled':
+      return false;
+    // It is told anew four times a second.
+    case 'load':
+      return true;
+  }
+}

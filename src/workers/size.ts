@@ -1,0 +1,21 @@
+import type { WorkerEvent } from './message.ts';
+
+/** About how many bytes an event of a worker has on its way to the owner. To count them would cost as much as to send them. */
+export function sizeOf(event: WorkerEvent): number {
+  switch (event.kind) {
+    case 'finished':
+      return 4_096;
+    case 'response':
+      return 65_536;
+    case 'logged':
+      return event.line.length;
+    case 'http':
+    case 'standing':
+    case 'limits':
+    case 'session':
+    case 'place':
+    case 'settled':
+    case 'load':
+      return 256;
+  }
+}
