@@ -40,7 +40,7 @@ function mayBeLeftOut({ kind }: WorkerEvent): boolean {
     case 'place':
     case 'session':
       return true;
-    case 'standing':
+    case 'health-state':
     case 'limits':
     case 'settled':
       return false;

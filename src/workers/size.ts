@@ -10,7 +10,7 @@ export function sizeOf(event: WorkerEvent): number {
     case 'logged':
       return event.line.length;
     case 'http':
-    case 'standing':
+    case 'health-state':
     case 'limits':
     case 'session':
     case 'place':
