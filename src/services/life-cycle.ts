@@ -4,7 +4,7 @@ import { GatewayError } from '../lib/error.ts';
 import type { LifeCycle, Part } from './part.ts';
 import type { StopInput } from './schema.ts';
 import type { ServiceRecords } from './store.ts';
-import type { Tasks } from './tasks.ts';
+import type { Tasks } from './tasks/tasks.ts';
 
 /** What a service is told to do. */
 export type Order = { action: 'start' } | { action: 'stop' | 'restart'; input: StopInput };

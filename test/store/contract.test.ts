@@ -35,7 +35,7 @@ import { placeStore } from '../../src/responses/places.ts';
 import { createSealing } from '../../src/responses/row.ts';
 import { responseStore } from '../../src/responses/store.ts';
 import { openServiceRecords } from '../../src/services/store.ts';
-import { openTasks } from '../../src/services/tasks.ts';
+import { openTasks } from '../../src/services/tasks/tasks.ts';
 import type { Store } from '../../src/store/database.ts';
 import { takeLease } from '../../src/store/lease.ts';
 import { noteRevision } from '../../src/store/revision.ts';

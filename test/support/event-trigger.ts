@@ -3,9 +3,9 @@ import { createMemoryChannel } from '../../src/events/channels/memory/memory-cha
 import type { CloudEvent } from '../../src/events/cloudevents/event.ts';
 import type { RuntimeStrategy, Trigger } from '../../src/events/config/config.ts';
 import type { TriggerLetters } from '../../src/events/dead-letters/trigger-letters.ts';
-import { createConsumer } from '../../src/events/engine/consumer.ts';
-import type { Inlet, TriggerContext } from '../../src/events/engine/handle-delivery.ts';
-import { createTriggerActivity } from '../../src/events/engine/trigger-activity.ts';
+import { createConsumer } from '../../src/events/engine/triggers/consumer.ts';
+import type { Inlet, TriggerContext } from '../../src/events/engine/triggers/handle-delivery.ts';
+import { createTriggerActivity } from '../../src/events/engine/triggers/trigger-activity.ts';
 import type { ProcessorOutcome } from '../../src/events/processors/processor.ts';
 import { monotonicClock } from '../../src/events/strategies/clock.ts';
 import { createGates } from '../../src/events/strategies/gates.ts';

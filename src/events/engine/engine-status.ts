@@ -2,10 +2,10 @@ import type { Channel as ChannelConfig, EventConfig } from '../config/config.ts'
 import type { LetterCount } from '../dead-letters/letter-calls.ts';
 import type { GateStatus } from '../strategies/gate.ts';
 import { ingestResource } from '../strategies/resources.ts';
-import type { OwnEventsStatus } from './own-events.ts';
-import type { PublisherStatus } from './publisher.ts';
-import type { RunningTrigger } from './running-trigger.ts';
-import { type TriggerStatus, triggerStatus } from './trigger-status.ts';
+import type { OwnEventsStatus } from './publishing/own-events.ts';
+import type { PublisherStatus } from './publishing/publisher.ts';
+import type { RunningTrigger } from './triggers/running-trigger.ts';
+import { type TriggerStatus, triggerStatus } from './triggers/trigger-status.ts';
 
 /** How everything that runs is doing. Counters begin when a member is opened, and go on while it is the same. */
 export interface EngineStatus {

@@ -16,9 +16,7 @@ import { type OpenGatesInput, openGates } from '../strategies/open.ts';
 import { ingestResource } from '../strategies/resources.ts';
 import { type Emitter, silentEmitter } from '../types/emitter.ts';
 import { keepAbandonedRetries } from './abandoned-retries.ts';
-import { withBridges } from './bridges.ts';
 import { type ChannelPool, channelKey, createChannelPool, shelfKeyOf } from './channel-pool.ts';
-import { createDropReports } from './drop-reports.ts';
 import {
   type EngineParts,
   type EngineStatus,
@@ -26,14 +24,16 @@ import {
   engineProblems,
   engineStatus,
 } from './engine-status.ts';
-import type { ProcessorInput } from './open-processor.ts';
-import { createOwnEvents } from './own-events.ts';
-import type { PublishResult } from './publisher.ts';
-import { REPLAYS } from './running-trigger.ts';
-import { createSourceSet } from './source-set.ts';
-import { createSubscriptions, REMOVED_TRIGGER_MS, type Subscribers } from './subscriptions.ts';
-import { createTail, type Tail } from './tail.ts';
-import { createTriggerSet, type TriggerChange } from './trigger-set.ts';
+import { createDropReports } from './publishing/drop-reports.ts';
+import { createOwnEvents } from './publishing/own-events.ts';
+import type { PublishResult } from './publishing/publisher.ts';
+import { createTail, type Tail } from './publishing/tail.ts';
+import { withBridges } from './sources/bridges.ts';
+import { createSourceSet } from './sources/source-set.ts';
+import type { ProcessorInput } from './triggers/open-processor.ts';
+import { REPLAYS } from './triggers/running-trigger.ts';
+import { createSubscriptions, REMOVED_TRIGGER_MS, type Subscribers } from './triggers/subscriptions.ts';
+import { createTriggerSet, type TriggerChange } from './triggers/trigger-set.ts';
 
 /** For how long applying a configuration waits for channels to know their new triggers. A message queue may be down. */
 const SUBSCRIBE_MS = 5_000;

@@ -3,7 +3,7 @@ import type { CloudEvent } from '../cloudevents/event.ts';
 import { decodeHttp, type HttpMessage } from '../cloudevents/http.ts';
 import type { EventProblem } from '../cloudevents/problem.ts';
 import type { Source, StrategyKind } from '../config/config.ts';
-import { type PublishResult, type RejectReason, refusalReasons } from '../engine/publisher.ts';
+import { type PublishResult, type RejectReason, refusalReasons } from '../engine/publishing/publisher.ts';
 import type { Admission } from '../strategies/gate.ts';
 
 /** How long a sender may be kept waiting for room in a storage. */

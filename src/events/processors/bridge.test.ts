@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CloudEvent } from '../cloudevents/event.ts';
-import type { PublishResult } from '../engine/publisher.ts';
+import type { PublishResult } from '../engine/publishing/publisher.ts';
 import { createBridge } from './bridge.ts';
 
 const event = (more: Record<string, string | number> = {}): CloudEvent => ({

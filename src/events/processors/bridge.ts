@@ -1,6 +1,6 @@
 import type { CloudEvent } from '../cloudevents/event.ts';
 import { nextHop } from '../cloudevents/hops.ts';
-import type { PublishResult } from '../engine/publisher.ts';
+import type { PublishResult } from '../engine/publishing/publisher.ts';
 import type { EventProcessor } from './processor.ts';
 
 /**

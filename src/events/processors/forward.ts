@@ -1,7 +1,7 @@
 import type { Channel } from '../channels/channel.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import { nextHop } from '../cloudevents/hops.ts';
-import { sourceExtension } from '../engine/source-extension.ts';
+import { sourceExtension } from '../engine/sources/source-extension.ts';
 import type { EventProcessor } from './processor.ts';
 
 /** Passes each event on into another channel. It is done when that channel has it. */

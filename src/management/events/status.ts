@@ -1,7 +1,7 @@
 import type { ConfigControl } from '../../events/control/config-control.ts';
 import { type EngineStatus, engineProblems } from '../../events/engine/engine-status.ts';
-import type { PublisherStatus } from '../../events/engine/publisher.ts';
-import type { TriggerStatus } from '../../events/engine/trigger-status.ts';
+import type { PublisherStatus } from '../../events/engine/publishing/publisher.ts';
+import type { TriggerStatus } from '../../events/engine/triggers/trigger-status.ts';
 import type { EventControl } from '../../events/open.ts';
 import type { LimitStatus } from '../../events/strategies/limit.ts';
 import { ingestResource } from '../../events/strategies/resources.ts';

@@ -1,5 +1,5 @@
 import { encodeJsonEvent } from '../../events/cloudevents/json-format.ts';
-import type { TailedEvent } from '../../events/engine/tail.ts';
+import type { TailedEvent } from '../../events/engine/publishing/tail.ts';
 import { failures, text } from '../openapi/fixed.ts';
 import { filterOf } from './dead-letter-routes.ts';
 import type { EventsCall, EventsRoute } from './route.ts';
