@@ -29,7 +29,7 @@ export interface WriteFault {
 }
 
 interface LedgerInput {
-  store: Store;
+  store: Pick<Store, 'db' | 'insertMany'>;
   log: Log;
   schedule: Schedule;
   dataDir: string;
@@ -53,7 +53,8 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
     log.error({ error: describe(error), folder }, 'rows of the ledger that wait on the disk cannot be read');
   const recover = async (isWanted: (name: string) => boolean): Promise<void> => {
     const files = await queueJournals(folder, writer, isWanted);
-    await writer.flush();
+    // In the background: a database that is slow or away must not keep the gateway from its start.
+    void writer.flush();
     // Until the database has them they stay where they are.
     void writer.written().then(() => remove(files).catch(unreadable));
   };

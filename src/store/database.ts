@@ -107,11 +107,23 @@ export interface OpenStoreOptions {
   migrations?: Migrations;
 }
 
+/** For how long a server that is away is asked again. */
+export interface Patience {
+  /** In milliseconds; 0 to ask once. */
+  forMs: number;
+  /** Told once, with what the server answered, when the first question failed. */
+  onWait(reason: string): void;
+  /** Ends the waiting, e.g. when the process is told to stop. */
+  signal?: AbortSignal;
+}
+
 export interface StoreOnServerOptions extends Pick<OpenStoreOptions, 'create' | 'now' | 'migrations'> {
   /** Whether the changes of other gateways are followed; a command that ends soon need not. Default true. */
   follow?: boolean;
   /** Keeps rows that wait while the server does not answer. Default: none, they stay in memory. */
   dataDir?: string;
+  /** How long a server that is away is waited for. Default: not at all. */
+  patience?: Patience;
   /** Told when the server stops to answer, and, with null, when it does again. */
   onOutage?: (outage: { since: number; message: string } | null) => void;
 }

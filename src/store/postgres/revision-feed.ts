@@ -10,6 +10,8 @@ const POLL_ALONE_MS = 500;
 const LISTEN_AGAIN_MS = 1_000;
 /** A server that is silent for longer is taken for one that is away. */
 const ANSWER_MS = 5_000;
+/** While it starts it has more to do. */
+const FIRST_ANSWER_MS = 15_000;
 
 export interface RevisionFeed {
   /** As far as this process knows. */
@@ -54,7 +56,7 @@ export async function openRevisionFeed({
     }
     return value;
   };
-  await refresh();
+  await withDeadline(refresh(), FIRST_ANSWER_MS);
   if (!follow) return { current: () => value, refresh, close: async () => {} };
 
   const look = () => withDeadline(refresh(), ANSWER_MS).then(() => ended(null), ended);

@@ -1,4 +1,6 @@
-import type { PostgresStore, StoreOnServerOptions } from '../database.ts';
+import type { Sql } from 'postgres';
+import type { Patience, PostgresStore, StoreOnServerOptions } from '../database.ts';
+import { migrations as released } from '../migrations/index.ts';
 import { nodeName } from '../node-name.ts';
 import type { Tables } from '../tables.ts';
 import { postgresAddress } from './address.ts';
@@ -6,10 +8,11 @@ import { withDeadline } from './deadline.ts';
 import { kyselyOverPostgres } from './driver.ts';
 import { isOutage, reasonOf, reported } from './failure.ts';
 import { type Batch, createInserter } from './insert.ts';
-import { migratePostgres } from './migrate.ts';
+import { migratePostgres, pendingMigrations } from './migrate.ts';
 import { openOutbox } from './outbox.ts';
 import { ledgerMonths } from './partitions.ts';
 import { connect, openPool } from './pool.ts';
+import { whenReachable } from './reach.ts';
 import { openRevisionFeed } from './revision-feed.ts';
 import { inSnapshot } from './snapshot.ts';
 import { openTransactions } from './transactions.ts';
@@ -23,6 +26,12 @@ const WRITING_SHARE = 1 / 4;
 /** Longer than the server lets a statement run, it is not waited for. */
 const GRACE_MS = 5_000;
 const INSERT_MS = 15_000;
+/** A server that takes longer for its first answers is taken for one that is away. */
+const FIRST_ANSWERS_MS = 15_000;
+/** What the server may take to close a connection. */
+const CLOSE_S = 1;
+
+const once: Patience = { forMs: 0, onWait() {} };
 
 /**
  * Opens the database that an address names and brings its schema up to date.
@@ -34,9 +43,10 @@ export async function openPostgresStore(
     create = true,
     dataDir,
     follow = true,
-    migrations,
+    migrations = released,
     now = Date.now,
     onOutage = () => {},
+    patience = once,
   }: StoreOnServerOptions,
 ): Promise<PostgresStore> {
   const address = postgresAddress(url);
@@ -60,16 +70,24 @@ export async function openPostgresStore(
   const single = () => connect(address, { max: 1, statementMs: STATEMENT_MS });
   const transactions = openTransactions(single, writers);
   const readers = openPool(address, { max: READERS, statementMs: READING_MS, readOnly: true });
-  const migrating = single();
+  /** Does something on a connection of its own. */
+  const alone = async <T>(work: (sql: Sql) => Promise<T>): Promise<T> => {
+    const sql = single();
+    try {
+      return await work(sql);
+    } finally {
+      await sql.end({ timeout: CLOSE_S });
+    }
+  };
   try {
-    await migratePostgres({
-      sql: migrating,
-      place,
-      now: now(),
-      create,
-      ...(migrations === undefined ? {} : { migrations }),
-    });
-    await migrating.end();
+    const known = Object.keys(migrations);
+    // A driver that waits for the end of a connection that was never made waits for ever.
+    const ask = () =>
+      alone((sql) => withDeadline(pendingMigrations(sql, known, { create, place }), FIRST_ANSWERS_MS));
+    const pending = await whenReachable(ask, patience);
+    // May take long: the server limits each statement.
+    if (pending.length > 0)
+      await alone((sql) => migratePostgres({ sql, place, now: now(), create, migrations }));
     const feed = await openRevisionFeed({ address, sql: main.sql, follow, ended });
     const changed = async () => {
       await feed.refresh().catch(ended);
@@ -134,7 +152,7 @@ export async function openPostgresStore(
       },
     };
   } catch (error) {
-    await Promise.all([main.end(0), readers.end(0), transactions.end(0), migrating.end({ timeout: 0 })]);
+    await Promise.all([main.end(0), readers.end(0), transactions.end(0)]);
     throw reported(error, place);
   }
 }

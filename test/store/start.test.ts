@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { ledgerColumns } from '../../src/ledger/record.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { createSchedule } from '../../src/lib/schedule.ts';
+import { openLedger } from '../../src/records.ts';
+import { openStore } from '../../src/store/database.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { hasPostgres } from '../support/brokers/postgres.ts';
+import { freePort } from '../support/brokers/server-process.ts';
+import { postgresServer } from '../support/engines.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { waitFor } from '../support/gateway.ts';
+
+/** A port of the test's own. @returns the address with that port in it */
+async function portFor(test: TestContext, url: string, serve: (client: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    sockets.add(client);
+    client.on('error', () => {});
+    serve(client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  test.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  return url.replace(/:\d+\//, `:${address.port}/`);
+}
+
+const unreachable = (error: Error & { code?: string }): true => {
+  assert.equal(error.code, 'database_unreachable', String(error));
+  return true;
+};
+
+describe('a start while the PostgreSQL server is not there', { skip: !hasPostgres }, () => {
+  const postgres = postgresServer();
+
+  it('ends with an error when a balancer accepts and closes', async (test) => {
+    // It reads what it is sent, so that the end is an orderly one.
+    const url = await portFor(test, await postgres.database(), (client) => client.resume().end());
+    await assert.rejects(openPostgresStore(url, {}), unreachable);
+  });
+
+  it('ends with an error when the server is silent after the login', async (test) => {
+    const target = await postgres.database();
+    const url = await portFor(test, target, (client) => {
+      const upstream = connect(postgres.server().port, '127.0.0.1');
+      upstream.on('error', () => {});
+      client.on('close', () => upstream.destroy());
+      // The login is one message.
+      client.once('data', (login) => upstream.write(login));
+      upstream.on('data', (piece) => client.write(piece));
+    });
+    await assert.rejects(openPostgresStore(url, {}), unreachable);
+  });
+
+  it('waits for it as long as it is told to, and says so once', async (test) => {
+    const url = await postgres.database();
+    await postgres.server().kill();
+    const waits: string[] = [];
+    const told = Promise.withResolvers<void>();
+    const onWait = (reason: string) => {
+      waits.push(reason);
+      told.resolve();
+    };
+    const opening = openPostgresStore(url, { patience: { forMs: 300_000, onWait } });
+    await told.promise;
+    await postgres.server().start();
+    const store = await opening;
+    test.after(() => store.close());
+    assert.deepEqual(waits.length, 1);
+    assert.match(waits[0] ?? '', /CONN|starting up|shutting down|recovery/);
+  });
+
+  it('gives up waiting when it is told to stop', async () => {
+    const url = (await postgres.database()).replace(/:\d+\//, `:${await freePort()}/`);
+    const stop = new AbortController();
+    const patience = { forMs: 300_000, onWait: () => stop.abort(), signal: stop.signal };
+    await assert.rejects(openPostgresStore(url, { patience }), unreachable);
+  });
+});
+
+it('a start does not wait until the database has the rows of journals', async (test) => {
+  const dataDir = temporaryFolder(test);
+  const folder = join(dataDir, 'journal');
+  mkdirSync(folder);
+  const file = join(folder, 'earlier-1.0');
+  const row = ledgerColumns.map((column) => (column === 'id' ? 'req_1' : null));
+  writeFileSync(file, `${JSON.stringify(ledgerColumns)}\n${JSON.stringify(row)}\n`);
+  const opened = await openStore(dataDir);
+  test.after(() => opened.close());
+  const inserted = Promise.withResolvers<boolean>();
+  const ids: unknown[] = [];
+  const store = {
+    db: opened.db,
+    insertMany: (_table: string, _columns: readonly string[], rows: readonly (readonly unknown[])[]) => {
+      ids.push(...rows.map(([id]) => id));
+      return inserted.promise;
+    },
+  };
+  const schedule = createSchedule();
+  const log = createLog({ level: 'silent', write: () => {}, pretty: false });
+  const ledger = await openLedger({ store, dataDir, schedule, log, beforeBatch() {} });
+  assert.deepEqual([ledger.pending(), existsSync(file)], [1, true]);
+  inserted.resolve(true);
+  await waitFor('the removal of the journal', () => !existsSync(file));
+  await ledger.close();
+  assert.deepEqual(ids, ['req_1'], 'once');
+});
