@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
-import { bodyMemory } from './memory.ts';
+import { bodyMemory, ONE_WRITE_BYTES } from './memory.ts';
 
 const SIZE = 65_536;
 
@@ -25,11 +25,18 @@ describe('the memory of a body', () => {
   });
 
   it('frees a body whose views were cut meanwhile', () => {
-    const piece = Buffer.allocUnsafeSlow(SIZE);
+    const piece = Buffer.allocUnsafeSlow(ONE_WRITE_BYTES + 1);
     const memory = bodyMemory([piece]);
     const rest = piece.subarray(10);
     memory?.release();
     assert.equal(rest.length, 0);
+  });
+
+  it('leaves a body that is sent in one write to the collector', () => {
+    const half = ONE_WRITE_BYTES / 2;
+    const pieces = [Buffer.allocUnsafeSlow(half), Buffer.allocUnsafeSlow(half)];
+    assert.equal(bodyMemory(pieces), null);
+    assert.ok(bodyMemory([...pieces, Buffer.from('a')]));
   });
 
   it('leaves alone what is a part of other memory, and what is small', () => {

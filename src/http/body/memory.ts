@@ -1,3 +1,9 @@
+/**
+ * A body up to this size is sent to a provider in one write, of which nobody is told when the system has taken it: its memory
+ * is left to the collector.
+ */
+export const ONE_WRITE_BYTES = 65_536;
+
 /** From this size on, freeing memory at once costs less than its share of the collections that it would set off. */
 const LEAST_BYTES = 16_384;
 
@@ -15,9 +21,10 @@ export interface BodyMemory {
  *
  * What goes with other memory, such as that of Node's pool, is left to the collector: a piece counts only where it is
  * all of its `ArrayBuffer`.
- * @returns null where nothing is worth it
+ * @returns null for a body that is sent in one write, and where nothing is worth it
  */
 export function bodyMemory(pieces: readonly Buffer[]): BodyMemory | null {
+  if (pieces.reduce((sum, { length }) => sum + length, 0) <= ONE_WRITE_BYTES) return null;
   let owned: ArrayBuffer[] = [];
   for (const { buffer, byteLength } of pieces)
     if (byteLength >= LEAST_BYTES && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer)

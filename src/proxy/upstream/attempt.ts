@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Config } from '../../config.ts';
-import type { BodyMemory } from '../../http/body/memory.ts';
+import { type BodyMemory, ONE_WRITE_BYTES } from '../../http/body/memory.ts';
 import type { ExchangeHandler } from '../../http/client/exchange.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { joined } from '../json/joined.ts';
@@ -30,9 +30,6 @@ export interface UpstreamRequest {
   /** Instead of `body`: bytes that come as they are asked for. Their length is in the headers, where it is known. */
   stream?: AsyncIterable<Buffer>;
 }
-
-/** A body up to this size is sent in one write; a larger one piece by piece, without a copy. */
-const ONE_WRITE_BYTES = 65_536;
 
 /** What a reader may ask of the attempt whose answer it reads. */
 export interface AttemptControl {
@@ -89,6 +86,7 @@ export class Attempt implements AttemptControl, ExchangeHandler {
 
   start({ body, headers, method, origin, path, stream, upstream }: UpstreamRequest): void {
     const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
+    // A larger one is sent in its pieces, without a copy.
     const whole = bytes <= ONE_WRITE_BYTES ? joined(body) : null;
     if (whole === null) headers.push('content-length', String(bytes));
     this.#memory?.retain();
