@@ -49,13 +49,15 @@ export interface Asking {
   headers?: string[];
   onStart?(controller: Dispatcher.DispatchController): void;
   onData?(controller: Dispatcher.DispatchController, bytes: Buffer): void;
+  /** Told by our own client only. */
+  onSent?(): void;
 }
 
 /** Sends a POST and collects what its handler is told, in Latin-1. */
 export function ask(
   client: Client,
   origin: string,
-  { body = Buffer.from('{}'), headers = [], onData, onStart }: Asking = {},
+  { body = Buffer.from('{}'), headers = [], onData, onSent, onStart }: Asking = {},
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     const outcome: Outcome = { status: null, headers: null, body: '', end: 'failed', code: '' };
@@ -63,6 +65,7 @@ export function ask(
       { origin, path: '/v1/x', method: 'POST', headers, body: body as Buffer },
       {
         onRequestStart: (controller) => onStart?.(controller),
+        onRequestSent: () => onSent?.(),
         onResponseStart(_, status, received) {
           if (status >= 200) Object.assign(outcome, { status, headers: { ...received } });
         },

@@ -254,6 +254,48 @@ describe('our own HTTP/1.1 client', () => {
     await client.destroy();
   });
 
+  it('tells once that all of a body in pieces has left, and never of one whose connection was closed', async () => {
+    const pieces = Array.from({ length: 512 }, () => Buffer.alloc(65_536, 'a'));
+    const all = pieces.length * 65_536;
+    const headers = ['content-length', String(all)];
+    let sent = 0;
+    const onSent = () => {
+      sent += 1;
+    };
+    const asking = { headers, body: pieces, onSent };
+    let read = 0;
+    server.behave((socket) => {
+      const { promise: begun, resolve } = Promise.withResolvers<void>();
+      socket.on('data', (bytes) => {
+        read += bytes.length;
+        if (read === bytes.length) {
+          socket.pause();
+          resolve();
+        } else if (read > all) socket.write(`HTTP/1.1 200 OK\r\n${length5}`);
+      });
+      begun.then(() => {
+        assert.equal(sent, 0);
+        socket.resume();
+      });
+    });
+    const client = ownClient();
+    assert.equal((await ask(client, asking)).status, 200);
+    assert.equal(sent, 1);
+    server.behave((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    await client.destroy();
+    const cut = ownClient();
+    assert.equal((await ask(cut, asking)).end, 'failed');
+    server.behave((socket) =>
+      socket.once('data', () => {
+        socket.pause();
+        socket.write(`HTTP/1.1 413 Too Large\r\n${length5}`);
+      }),
+    );
+    assert.equal((await ask(cut, asking)).status, 413);
+    await cut.destroy();
+    assert.equal(sent, 1);
+  });
+
   it('reads no more while it is paused, and tells the end after that', async () => {
     const client = ownClient();
     const all = 32 * 1024 * 1024;

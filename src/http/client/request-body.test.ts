@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { sendPieces } from './request-body.ts';
+
+type Taken = (error?: Error | null) => void;
+
+/** A socket whose writes are taken when the test says so. */
+function slowSocket() {
+  const waiting: { bytes: number; taken: Taken }[] = [];
+  const socket = new Writable({
+    write: (piece: Buffer, _, taken) => void waiting.push({ bytes: piece.length, taken }),
+    writev(pieces, taken) {
+      const bytes = pieces.reduce((sum, { chunk }) => sum + (chunk as Buffer).length, 0);
+      waiting.push({ bytes, taken });
+    },
+    // The system cancels what it has not taken.
+    destroy(error, done) {
+      for (const { taken } of waiting.splice(0)) taken(new Error('cancelled'));
+      done(error);
+    },
+  });
+  socket.on('error', () => {});
+  return { socket: socket as Socket, waiting };
+}
+
+const SIZE = 200_000;
+const head = 'POST / HTTP/1.1\r\n\r\n';
+const pieces = () => Array.from({ length: 5 }, () => Buffer.alloc(SIZE, 'a'));
+async function* coming() {
+  yield* pieces();
+}
+const LENGTH = 5 * SIZE;
+
+const ways = {
+  'are there': { declared: LENGTH, make: pieces },
+  'are there, in chunks': { declared: 'unknown', make: pieces },
+  'are there, the last one empty': { declared: LENGTH, make: () => [...pieces(), Buffer.alloc(0)] },
+  'come one by one': { declared: LENGTH, make: coming },
+  'come one by one, in chunks': { declared: 'unknown', make: coming },
+} as const;
+
+/** Sends, and lets the socket take `writes` writes. */
+async function sendUntil(way: keyof typeof ways, writes: number) {
+  const { socket, waiting } = slowSocket();
+  const { declared, make } = ways[way];
+  const said: { sent: boolean | null } = { sent: null };
+  sendPieces(socket, { head, declared, pieces: make() }).then((sent) => {
+    said.sent = sent;
+  });
+  let bytes = 0;
+  for (let done = 0; done < writes; done += 1) {
+    await turn();
+    const next = waiting.shift();
+    if (next === undefined) break;
+    assert.equal(said.sent, null, 'a write is still under way');
+    bytes += next.bytes;
+    next.taken();
+  }
+  await turn();
+  return { said, socket, waiting, bytes };
+}
+
+describe('the pieces of a body', () => {
+  for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
+    it(`that ${way} are sent once the last write was taken, and not before`, async () => {
+      const { bytes, said } = await sendUntil(way, Number.POSITIVE_INFINITY);
+      assert.equal(said.sent, true);
+      assert.ok(bytes >= head.length + 5 * SIZE, String(bytes));
+    });
+
+    it(`that ${way} are not sent where the socket is closed or fails meanwhile`, async () => {
+      const closed = await sendUntil(way, 1);
+      assert.equal(closed.said.sent, null);
+      closed.socket.destroy();
+      await turn();
+      assert.equal(closed.said.sent, false);
+      const failed = await sendUntil(way, 1);
+      failed.waiting[0]?.taken(new Error('reset'));
+      await turn();
+      assert.equal(failed.said.sent, false);
+    });
+
+    it(`that ${way} are not sent to a socket that was closed before`, async () => {
+      const { socket } = slowSocket();
+      socket.destroy();
+      const { declared, make } = ways[way];
+      assert.equal(await sendPieces(socket, { head, declared, pieces: make() }), false);
+    });
+  }
+});
