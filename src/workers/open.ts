@@ -125,8 +125,8 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
     members.set(number, member);
     const timer = setTimeout(() => {
       const reason = `it does not serve after ${START_MS / 1_000} seconds`;
-      log.error({ worker: number }, `a worker is ended, for ${reason}`);
-      member.listening.reject(new Error(`worker ${number} was ended: ${reason}`));
+      log.error({ worker: number }, `a worker is stopped: ${reason}`);
+      member.listening.reject(new Error(`worker ${number} was stopped: ${reason}`));
       member.process.kill();
     }, START_MS).unref();
     // Told, or gone.
@@ -147,7 +147,7 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
     pauses.set(member.number, Math.min(pause * 2, LONGEST_PAUSE_MS));
     log.error(
       { worker: member.number, reason, again_in_ms: pause },
-      'a worker has ended with its open requests, and is started again',
+      'a worker ended with its open requests and is started again',
     );
     input.changed();
     setTimeout(() => {
@@ -175,7 +175,7 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
       member.silences = member.heard ? 0 : member.silences + 1;
       member.heard = false;
       if (member.state !== 'serving' || member.silences < SILENCES) continue;
-      log.error({ worker: member.number }, 'a worker has been silent for a minute, and is ended');
+      log.error({ worker: member.number }, 'a worker has been silent for a minute and is stopped');
       member.process.kill();
     }
   };
