@@ -763,8 +763,7 @@ async function openContext(
       serving: services.serving,
       // Its worker's journal has it.
       finished: (request) => finished(request, ledger.recordJournaled),
-      written: ledger.written,
-      readJournal: ledger.journals.read,
+      stored: ledger.journals.stored,
       journals: ledger.journals,
       countHttp: metrics.countHttp,
       changed: () => live.publish('services', () => ({ id: 'workers' })),

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import type { NamedKey } from './connections/credentials/seal.ts';
 import type { StoredHealthState } from './health/account.ts';
@@ -37,6 +38,11 @@ interface LedgerInput {
   beforeBatch(): unknown;
 }
 
+/** For how long a start reads the journals of earlier runs before it goes on. */
+const QUEUE_MS = 5_000;
+/** For how long a stop reads what is left of the journals of workers. */
+const CLOSING_MS = 5_000;
+
 /** The ledger of a store, and how writing it goes. Rows that an earlier run could not bring to the database any more are queued. */
 export async function openLedger({ beforeBatch, dataDir, log, schedule, store }: LedgerInput) {
   let fault: WriteFault | null = null;
@@ -51,14 +57,30 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
   const remove = (files: readonly string[]) => Promise.all(files.map((file) => rm(file, { force: true })));
   const unreadable = (error: unknown) =>
     log.error({ error: describe(error), folder }, 'rows of the ledger that wait on the disk cannot be read');
-  const recover = async (isWanted: (name: string) => boolean): Promise<void> => {
-    const files = await queueJournals(folder, writer, isWanted);
-    // In the background: a database that is slow or away must not keep the gateway from its start.
-    void writer.flush();
-    // Until the database has them they stay where they are.
-    void writer.written().then(() => remove(files).catch(unreadable));
+  /** Resolves once the database has the rows of a journal; those that memory had no room for are read from it again. */
+  const stored = async (name: string, readFirst: boolean): Promise<void> => {
+    let isWhole = !readFirst && (await writer.written());
+    while (!isWhole) {
+      await queueJournals(folder, writer, (one) => one === name);
+      isWhole = await writer.written();
+    }
   };
-  await recover(() => true).catch(unreadable);
+  const closing = new AbortController();
+  /** In the background: a database that is slow or away must not keep the gateway from its start. The files stay until it has their rows. */
+  const recover = async (isWanted: (name: string) => boolean, onQueued = () => {}): Promise<void> => {
+    try {
+      let files: string[];
+      do {
+        files = await queueJournals(folder, writer, isWanted, closing.signal);
+        onQueued();
+        void writer.flush();
+      } while (!(await writer.written()) && !closing.signal.aborted);
+      if (!closing.signal.aborted) await remove(files);
+    } catch (error) {
+      unreadable(error);
+      onQueued();
+    }
+  };
   // No other run has used it: files of earlier ones are removed when their rows are written.
   const run = randomText(12);
   let journals = 0;
@@ -67,11 +89,15 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
     return `${run}-${journals}`;
   };
   const own = nextName();
+  const queued = Promise.withResolvers<void>();
+  void recover((name) => !name.startsWith(`${run}-`), queued.resolve);
+  // Budgets are counted from the ledger next.
+  await Promise.race([queued.promise, sleep(QUEUE_MS, undefined, { ref: false })]);
   const journal = openJournal({
     folder,
     name: own,
     columns: ledgerColumns,
-    written: writer.written,
+    written: () => stored(own, false),
     onError: (error) => journalFault(log, error),
   });
   const stopRotating = schedule.every({
@@ -83,14 +109,12 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
   return {
     record,
     recordJournaled,
-    written: writer.written,
     /** The journals of worker processes. */
     journals: {
       nextName,
       /** Queues what a worker that has ended had not told. */
-      recover: (name: string) => recover((one) => one === name).catch(unreadable),
-      /** Queues what a worker that goes on has not told. @throws the system's error for a file that cannot be read */
-      read: async (name: string) => void (await queueJournals(folder, writer, (one) => one === name)),
+      recover: (name: string) => recover((one) => one === name),
+      stored,
     },
     async replaceEstimate(id: string, useOf: (entry: LedgerEntry) => LateUse) {
       // It may still be on its way to the database.
@@ -105,13 +129,17 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
     async close() {
       stopRotating();
       await journal.close();
-      // Of workers that had no time to tell everything.
-      const files = await queueJournals(folder, writer, (name) => name !== own).catch((error) => {
+      // Of workers that had no time to tell everything. What takes longer is left for the next start.
+      const reading = queueJournals(folder, writer, (name) => name !== own, closing.signal).catch((error) => {
         unreadable(error);
         return [];
       });
+      const files = await Promise.race([reading, sleep(CLOSING_MS, [], { signal: closing.signal })]);
+      closing.abort();
       await writer.stop();
-      await remove([...files, ...journalFiles(folder, own)]);
+      // The next start reads again what memory had no room for.
+      const done = writer.lost() === 0 ? journalFiles(folder, own) : [];
+      await remove([...files, ...done]);
     },
   };
 }

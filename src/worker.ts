@@ -91,7 +91,7 @@ async function open(
       },
     },
   });
-  const { tell, untold } = boundedTell(owner);
+  const { tell, tellUnlessFull, untold } = boundedTell(owner);
   /** Finished requests that the owner was not told of, and that the journal has. */
   let inJournalAlone = false;
   const tellLine = (access: boolean) => (line: string) => void tell({ kind: 'logged', line, access });
@@ -198,8 +198,9 @@ async function open(
     accounts,
     record(entry, trace, origin) {
       const { exchange, principal } = origin;
-      journal.append(ledgerRow(entry));
-      const isTold = tell({
+      const isOnDisk = journal.append(ledgerRow(entry));
+      const tellFinished = isOnDisk ? tell : tellUnlessFull;
+      const isTold = tellFinished({
         kind: 'finished',
         finished: {
           entry,
@@ -210,7 +211,7 @@ async function open(
           traceparent: traceparentOf(origin),
         },
       });
-      inJournalAlone ||= !isTold;
+      inJournalAlone ||= isOnDisk && !isTold;
       access?.note(exchange.request, entry, principal.name);
     },
     identified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),

@@ -57,7 +57,7 @@ async function found(folder: string, isWanted = (_name: string) => true): Promis
   const ids: string[] = [];
   const push = (_table: string, columns: readonly string[], values: readonly Value[]) =>
     void ids.push(String(values[columns.indexOf('id')]));
-  await queueJournals(folder, { push }, isWanted);
+  await queueJournals(folder, { push, written: async () => true }, isWanted);
   return ids.sort();
 }
 
@@ -127,6 +127,15 @@ describe('a journal', () => {
     await journal.close();
   });
 
+  it('says of each row whether it is on the disk', async () => {
+    const { journal } = open({ maxBytes: 100, steady: () => 0 });
+    assert.deepEqual(
+      [journal.append(row('a')), journal.append(row('b')), journal.append(row('c'))],
+      [true, false, false],
+    );
+    await journal.close();
+  });
+
   it('leaves a disk alone that is slow', async () => {
     let clock = 0;
     const slow = { ms: 0 };
@@ -179,13 +188,47 @@ describe('the recovery of journals', () => {
     ];
     writeFileSync(join(folder, 'old.0'), `${lines.join('\n')}\n[200,"e",2`);
     const rows: unknown[] = [];
-    await queueJournals(folder, { push: (...pushed) => void rows.push(pushed) }, (name) => name === 'old');
+    const writer = { push: (...pushed: unknown[]) => void rows.push(pushed), written: async () => true };
+    await queueJournals(folder, writer, (name) => name === 'old');
     assert.deepEqual(rows, [['requests', ['status', 'id'], [200, 'a']]]);
     assert.match(
       readFileSync(join(folder, 'old.0'), 'utf8'),
       /unheard_of/,
       'its rows may not be written yet',
     );
+  });
+
+  it('queues no more at a time than the database takes, so that no row pushes another out', async () => {
+    const { folder, journal } = open();
+    await journal.close();
+    const count = 45_000;
+    const lines = Array.from({ length: count }, (_, index) => `["r${index}"]`);
+    writeFileSync(join(folder, 'old.0'), `["id"]\n${lines.join('\n')}\n`);
+    let [waiting, most, all] = [0, 0, 0];
+    const writer = {
+      push() {
+        waiting += 1;
+        all += 1;
+        most = Math.max(most, waiting);
+      },
+      async written() {
+        waiting = 0;
+        return true;
+      },
+    };
+    const files = await queueJournals(folder, writer, (name) => name === 'old');
+    assert.deepEqual([files, all], [[join(folder, 'old.0')], count]);
+    assert.ok(most <= 20_000, `${most} rows at a time`);
+  });
+
+  it('keeps a file that has rows whose columns it cannot read, and one whose reading was ended', async () => {
+    const { folder, journal } = open();
+    await journal.close();
+    writeFileSync(join(folder, 'cut.0'), '["id","sta\n["a",1]\n');
+    writeFileSync(join(folder, 'old.0'), '["id"]\n["a"]\n');
+    const writer = { push() {}, written: async () => true };
+    assert.deepEqual(await queueJournals(folder, writer, (name) => name === 'cut'), []);
+    assert.deepEqual(await queueJournals(folder, writer, (name) => name === 'old', AbortSignal.abort()), []);
   });
 
   it('finds nothing where there is no folder', async () => {

@@ -1,4 +1,4 @@
-import { closeSync, ftruncate, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncate, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Log } from '../lib/log.ts';
@@ -21,8 +21,8 @@ const truncate = promisify(ftruncate);
  * handed to the operating system, which writes it to the disk later: it survives the process, not a loss of power.
  */
 export interface Journal {
-  /** Writes one row before it returns. Never throws. */
-  append(row: readonly Value[]): void;
+  /** Writes one row before it returns. Never throws. @returns whether it is on the disk; false during a pause too */
+  append(row: readonly Value[]): boolean;
   /** Has the rows that were appended until now forgotten, once `written` says that they are in the database. */
   rotate(): Promise<void>;
   /** Closes its files, which stay. */
@@ -58,8 +58,6 @@ export function journalFiles(folder: string, name: string): readonly [string, st
 interface JournalFile {
   descriptor: number;
   bytes: number;
-  /** Its last line may have no end. */
-  torn: boolean;
 }
 
 /**
@@ -83,22 +81,38 @@ export function openJournal(input: JournalInput): Journal {
     pausedUntil = steady() + PAUSE_MS;
     onError(new Error(message));
   };
+  /** A part of a line, or of the columns' names, would make the lines behind it unreadable. */
+  const takeBack = ({ bytes, descriptor }: JournalFile): void => {
+    try {
+      ftruncateSync(descriptor, bytes);
+    } catch (error) {
+      onError(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
   return {
     append(row) {
       const begun = steady();
-      if (closed || begun < pausedUntil) return;
-      if (current.bytes >= maxBytes) return pause('too many rows wait for the database');
-      const text = `${current.bytes === 0 ? header : current.torn ? '\n' : ''}${JSON.stringify(row)}\n`;
+      if (closed || begun < pausedUntil) return false;
+      if (current.bytes >= maxBytes) {
+        pause('too many rows wait for the database');
+        return false;
+      }
+      const text = `${current.bytes === 0 ? header : ''}${JSON.stringify(row)}\n`;
       try {
         const wrote = writeSync(current.descriptor, text);
+        if (wrote < Buffer.byteLength(text)) {
+          takeBack(current);
+          pause('the disk is full');
+          return false;
+        }
         current.bytes += wrote;
-        current.torn = wrote < Buffer.byteLength(text);
-        if (current.torn) return pause('the disk is full');
       } catch (error) {
-        return pause(error instanceof Error ? error.message : String(error));
+        pause(error instanceof Error ? error.message : String(error));
+        return false;
       }
       const took = steady() - begun;
       if (took > SLOW_MS) pause(`the disk took ${Math.round(took)} ms for a row`);
+      return true;
     },
     async rotate() {
       if (rotating || closed || current.bytes === 0) return;
@@ -109,7 +123,7 @@ export function openJournal(input: JournalInput): Journal {
         if (closed) return;
         truncating = truncate(other.descriptor, 0);
         await truncating;
-        Object.assign(other, { bytes: 0, torn: false });
+        other.bytes = 0;
       } finally {
         rotating = false;
       }
@@ -123,7 +137,7 @@ export function openJournal(input: JournalInput): Journal {
 }
 
 function openFile(path: string): JournalFile {
-  return { descriptor: openSync(path, 'a', 0o600), bytes: 0, torn: false };
+  return { descriptor: openSync(path, 'a', 0o600), bytes: 0 };
 }
 
 /** Says in the log that rows are in memory alone for a while. */

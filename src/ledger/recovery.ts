@@ -4,22 +4,29 @@ import type { Value } from '../store/database.ts';
 import type { Writer } from '../store/writer.ts';
 import { ledgerColumns } from './record.ts';
 
+/** Rows that are queued at a time: more than the writer keeps would push each other out. */
+const MOST_ROWS = 20_000;
+
 const known: ReadonlySet<string> = new Set(ledgerColumns);
 
 /**
- * Queues the rows of journals whose processes have ended. Those that are in the database already stay there as they are.
- * @returns the files that they were in, to be removed once the rows are written
+ * Brings the rows of journals to the database, as fast as it takes them. Those that it has already stay there as they are.
+ * @param signal ends the reading between two portions of rows
+ * @returns the files whose rows were all queued, to be removed once the rows are written
  * @throws the system's error for a file that cannot be read
  */
 export async function queueJournals(
   folder: string,
-  writer: Pick<Writer, 'push'>,
+  writer: Pick<Writer, 'push' | 'written'>,
   isWanted: (name: string) => boolean,
+  signal?: AbortSignal,
 ): Promise<string[]> {
   const found = await readdir(folder).catch(ifMissing);
   const files = found.filter((file) => isWanted(nameOf(file))).map((file) => join(folder, file));
-  for (const file of files) pushRows(await readFile(file, 'utf8'), writer);
-  return files;
+  const queued: string[] = [];
+  for (const file of files)
+    if (await queueRows(await readFile(file, 'utf8'), writer, signal)) queued.push(file);
+  return queued;
 }
 
 /** Without the number of the file. */
@@ -33,11 +40,20 @@ function ifMissing(error: NodeJS.ErrnoException): string[] {
   throw error;
 }
 
-/** The first line names the columns, as the version has them that wrote it. */
-function pushRows(text: string, writer: Pick<Writer, 'push'>): void {
+/**
+ * The first line names the columns, as the version has them that wrote it.
+ * @returns whether the file is done with: not one that has rows whose columns cannot be read, or whose reading was ended
+ */
+async function queueRows(
+  text: string,
+  writer: Pick<Writer, 'push' | 'written'>,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   const [first = '', ...lines] = text.split('\n');
   const header = parsed(first);
-  if (header === null || !header.every((name) => typeof name === 'string')) return;
+  if (header === null || !header.every((name) => typeof name === 'string'))
+    return lines.every((line) => line === '');
+  let queued = 0;
   const kept = header.flatMap((name, index) => (known.has(String(name)) ? [index] : []));
   const names = kept.map((index) => String(header[index]));
   const columns = names.join() === ledgerColumns.join() ? ledgerColumns : names;
@@ -47,8 +63,15 @@ function pushRows(text: string, writer: Pick<Writer, 'push'>): void {
     if (row === null || row.length !== header.length) continue;
     const values = kept.map((index) => row[index]);
     if (!values.every(isValue)) continue;
+    if (queued === MOST_ROWS) {
+      await writer.written();
+      queued = 0;
+    }
+    if (signal?.aborted) return false;
     writer.push('requests', columns, values);
+    queued += 1;
   }
+  return true;
 }
 
 function parsed(line: string): unknown[] | null {

@@ -42,6 +42,34 @@ describe('the writer', () => {
     await writer.stop();
   });
 
+  it('says that rows were dropped to whom they belonged, and only once the others are written', async () => {
+    const insertion = Promise.withResolvers<boolean>();
+    const batches: number[] = [];
+    const store: Pick<Store, 'insertMany'> = {
+      insertMany(_table, _columns, rows) {
+        batches.push(rows.length);
+        return batches.length === 1 ? insertion.promise : true;
+      },
+    };
+    const writer = createWriter(store, { maxPending: 10, flushMs: 0 });
+    pushAll(writer, numbered(5));
+    await until(() => batches.length === 1);
+    const results: [string, boolean][] = [];
+    const first = writer.written().then((whole) => results.push(['first', whole]));
+    pushAll(writer, numbered(3));
+    const second = writer.written().then((whole) => results.push(['second', whole]));
+    pushAll(writer, numbered(9));
+    await delay(20);
+    assert.deepEqual(results, [], 'nothing is written yet');
+    insertion.resolve(true);
+    await Promise.all([first, second]);
+    assert.deepEqual(results, [
+      ['first', true],
+      ['second', false],
+    ]);
+    await writer.stop();
+  });
+
   it('writes what belongs to its rows before them', async () => {
     const { store, names } = fakeStore();
     const details = createWriter(store, { flushMs: 3_600_000 });

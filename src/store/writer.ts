@@ -6,8 +6,11 @@ export interface Writer {
   push(table: keyof Tables, columns: readonly string[], row: readonly Value[]): void;
   /** Writes what is queued; at once where the store does. False when the database was busy or failed; the rows stay queued. */
   flush(): boolean | Promise<boolean>;
-  /** Resolves once the database has every row that was queued until now; rows that were lost are not waited for. */
-  written(): Promise<void>;
+  /**
+   * Resolves once nothing of what was queued until now waits any more: true where the database was given all of it, false where
+   * rows were dropped because too many waited. A row that the database refuses counts as given.
+   */
+  written(): Promise<boolean>;
   /** Writes everything and stops. @throws when rows could not be written */
   stop(): Promise<void>;
   /** Rows not written yet. */
@@ -37,7 +40,15 @@ interface Queue {
   /** The first so many are being written. */
   underWay: number;
   /** Who waits until so many of the first rows are gone. */
-  waiting: { rows: number; resolve(): void }[];
+  waiting: Waiting[];
+}
+
+interface Waiting {
+  /** So many of the first rows. */
+  rows: number;
+  /** Whether none of them was dropped. */
+  whole: boolean;
+  resolve(whole: boolean): void;
 }
 
 const REPORT_MS = 10_000;
@@ -60,12 +71,19 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
   /** The batch that a server is writing just now. */
   let writing: Promise<boolean> | null = null;
 
-  /** Forgets the first rows of a queue, or one after those that are being written. */
-  const remove = (queue: Queue, from: number, count: number): void => {
+  /** Forgets rows of a queue, and tells who waited for nothing else. */
+  const remove = (queue: Queue, from: number, count: number, isDropped: boolean): void => {
     queue.rows.splice(from, count);
     pending -= count;
-    for (const one of queue.waiting) one.rows -= count;
-    while (queue.waiting[0] !== undefined && queue.waiting[0].rows <= 0) queue.waiting.shift()?.resolve();
+    for (const one of queue.waiting) {
+      if (one.rows <= from) continue;
+      one.rows -= Math.min(one.rows - from, count);
+      if (isDropped) one.whole = false;
+    }
+    while (queue.waiting[0] !== undefined && queue.waiting[0].rows <= 0) {
+      const one = queue.waiting.shift();
+      one?.resolve(one.whole);
+    }
   };
   const failed = (error: unknown): false => {
     lastError = error;
@@ -78,7 +96,7 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
     const ended = (written: boolean): boolean => {
       queue.underWay = 0;
       if (!written) return false;
-      remove(queue, 0, batch.length);
+      remove(queue, 0, batch.length, false);
       lastError = null;
       return true;
     };
@@ -138,7 +156,7 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
       queue.rows.push(row);
       pending += 1;
       if (pending > maxPending) {
-        remove(queue, queue.underWay, 1);
+        remove(queue, queue.underWay, 1, true);
         losses.lost(lastError ?? new Error('the database stays busy'));
       }
       schedule(flushMs);
@@ -146,14 +164,15 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
     flush,
     async written() {
       const left = [...queues.values()].filter(({ rows }) => rows.length > 0);
-      await Promise.all(
+      const whole = await Promise.all(
         left.map(
           ({ rows, waiting }) =>
-            new Promise<void>((resolve) => {
-              waiting.push({ rows: rows.length, resolve });
+            new Promise<boolean>((resolve) => {
+              waiting.push({ rows: rows.length, whole: true, resolve });
             }),
         ),
       );
+      return whole.every(Boolean);
     },
     pending: () => pending,
     lost: losses.count,

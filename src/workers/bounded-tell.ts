@@ -3,10 +3,14 @@ import type { OwnerChannel } from './owner-channel.ts';
 
 /** What may wait in a worker for an owner that does not read, in bytes, about. */
 const MAX_BYTES = 32 * 1024 * 1024;
+/** For what is nowhere else. */
+const FULL = 4;
 
 export interface BoundedTell {
   /** Tells the owner something, unless too much waits and it may be left out. @returns whether it is on its way */
   tell(event: WorkerEvent): boolean;
+  /** The same for what is nowhere else: it is left out only where several times as much waits. */
+  tellUnlessFull(event: WorkerEvent): boolean;
   /** How much was left out since the start. */
   untold(): number;
 }
@@ -17,22 +21,24 @@ export function boundedTell(
   maxBytes: number = MAX_BYTES,
 ): BoundedTell {
   let untold = 0;
+  const tellBelow = (bytes: number, event: WorkerEvent): boolean => {
+    if (owner.waiting() >= bytes && mayBeLeftOut(event)) {
+      untold += 1;
+      return false;
+    }
+    owner.tell(event);
+    return true;
+  };
   return {
-    tell(event) {
-      if (owner.waiting() >= maxBytes && mayBeLeftOut(event)) {
-        untold += 1;
-        return false;
-      }
-      owner.tell(event);
-      return true;
-    },
+    tell: (event) => tellBelow(maxBytes, event),
+    tellUnlessFull: (event) => tellBelow(maxBytes * FULL, event),
     untold: () => untold,
   };
 }
 
 function mayBeLeftOut({ kind }: WorkerEvent): boolean {
   switch (kind) {
-    // Its row is in the journal.
+    // Its row is in the journal, but for some seconds after a fault of the disk.
     case 'finished':
     case 'http':
     case 'logged':

@@ -31,10 +31,11 @@ export interface OwnerInput {
   serving(): boolean;
   /** Records a request that is over. */
   finished(request: FinishedRequest): void;
-  /** Resolves once the database has all requests that were recorded until now. */
-  written(): Promise<void>;
-  /** Records what is in the journal of a worker that goes on. */
-  readJournal(name: string): Promise<void>;
+  /**
+   * Resolves once the database has all requests of a worker that were recorded until now.
+   * @param readFirst whether its journal has requests that it did not tell
+   */
+  stored(journal: string, readFirst: boolean): Promise<void>;
   countHttp(surface: HttpSurface, method: string | undefined, status: number | null): void;
   /** Told of each change of a worker's state. */
   changed(): void;
@@ -175,12 +176,11 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
     agentModels: () => input.agentModels(),
     flushed: async () => null,
     async written() {
-      await input.written();
+      await input.stored(member().journal, false);
       return null;
     },
     async writtenWithJournal() {
-      await input.readJournal(member().journal);
-      await input.written();
+      await input.stored(member().journal, true);
       return null;
     },
   });

@@ -48,6 +48,27 @@ describe('a chunked answer', () => {
     );
   });
 
+  it('leaves the head as it is before a text', async (test) => {
+    const [head] = await received(test, (response) => {
+      response.writeHead(200, ['x-name', 'caf\u00e9']);
+      response.write('é');
+      response.end();
+    });
+    assert.match(head, /x-name: caf\u00e9\r\n/);
+  });
+
+  it('keeps its order while it is corked', async (test) => {
+    const [, body] = await received(test, (response) => {
+      response.writeHead(200);
+      response.cork();
+      response.write(Buffer.alloc(20_000, 'x'));
+      response.write('small');
+      response.uncork();
+      response.end();
+    });
+    assert.ok(body.indexOf('small') > body.lastIndexOf('x'));
+  });
+
   it('may have a piece of any length', async (test) => {
     const lengths = [16_383, 16_384, 16_385, 1_000_000];
     const [, body] = await received(test, (response) => {

@@ -31,14 +31,15 @@ export class UnsniffedResponse<
   override write(piece: Piece, encoding?: BufferEncoding | OnSent, onSent?: OnSent): boolean {
     if (typeof encoding === 'string') return super.write(piece, encoding, onSent);
     const bytes = typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length;
-    const isBare = bytes === 0 || bytes > ONE_PIECE_BYTES || !this.chunkedEncoding;
+    const isBare = bytes === 0 || bytes > ONE_PIECE_BYTES || !this.chunkedEncoding || this.writableCorked > 0;
     if (isBare || !(typeof piece === 'string' || Buffer.isBuffer(piece))) return super.write(piece, encoding);
     const size = bytes.toString(16);
     // Node adds nothing to what it takes for no chunk.
     this.chunkedEncoding = false;
     try {
+      // As bytes: Node would put the head before a text, and its Latin-1 would become UTF-8 with it.
       return typeof piece === 'string'
-        ? super.write(`${size}\r\n${piece}\r\n`, 'utf8', encoding)
+        ? super.write(Buffer.from(`${size}\r\n${piece}\r\n`), encoding)
         : super.write(`${size}\r\n${piece.toString('latin1')}\r\n`, 'latin1', encoding);
     } finally {
       this.chunkedEncoding = true;

@@ -82,7 +82,7 @@ function checksOf(workers: ShownWorkers | null, now: number): Check[] {
       name: 'records',
       status: untold === 0 ? 'pass' : 'warn',
       observed_at: iso(now),
-      output: `${untold} were not told, for this process took too long to read them; the ledger has its rows all the same`,
+      output: `${untold} were not told, for this process took too long to read them; their rows in the ledger are read from the disk`,
     },
   ];
 }
