@@ -147,11 +147,13 @@ export interface GatewayInput {
   version: string;
   /** What may be done to this process through the management API; nothing when absent. */
   processControl?: ProcessControl | null;
+  /** Ends a start that waits for a server that is away. */
+  signal?: AbortSignal;
 }
 
 /** Puts the parts together. The only file that knows them all. */
 export function createGateway(input: GatewayInput): Gateway {
-  const { config, log, accessLog = null, processControl = null, version } = input;
+  const { config, log, accessLog = null, processControl = null, signal, version } = input;
   const closers: (() => Promise<void> | void)[] = [];
   let logged = (_line: string): void => {};
   const onClose = (close: () => Promise<void> | void) => closers.unshift(close);
@@ -165,6 +167,7 @@ export function createGateway(input: GatewayInput): Gateway {
           accessLog,
           version,
           processControl,
+          ...(signal === undefined ? {} : { signal }),
           onClose,
           onLive: (listener) => (logged = listener),
         });
@@ -293,6 +296,8 @@ async function open(input: OpenInput): Promise<Listening> {
   return { url, host, port, setupCode };
 }
 
+/** For how long a start waits for a PostgreSQL server that is away. */
+const DATABASE_WAIT_MS = 30_000;
 /** What is answered even when there are too many clients. */
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
@@ -320,7 +325,7 @@ interface Opened {
 
 /** Opens the state that requests need. What it opens is closed in reverse order. */
 async function openContext(
-  { accessLog, config, log, onClose, onLive, processControl = null, version }: OpenInput,
+  { accessLog, config, log, onClose, onLive, processControl = null, signal, version }: OpenInput,
   listening: ListeningAt,
   openRequests: () => number,
 ): Promise<Opened> {
@@ -329,6 +334,15 @@ async function openContext(
   const pool: { workers: Workers | null } = { workers: null };
   const store = await openStoreAt(config, {
     check: true,
+    patience: {
+      forMs: DATABASE_WAIT_MS,
+      onWait: (reason) =>
+        log.warn(
+          { reason, for_ms: DATABASE_WAIT_MS },
+          'the database does not answer: the start waits for it',
+        ),
+      ...(signal === undefined ? {} : { signal }),
+    },
     onOutage(outage) {
       if (outage === null) log.info('the database answers again');
       else

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { ledgerColumns } from '../../src/ledger/record.ts';
+import { ledgerColumns, ledgerRow } from '../../src/ledger/record.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { createSchedule } from '../../src/lib/schedule.ts';
 import { openLedger } from '../../src/records.ts';
@@ -15,6 +15,8 @@ import { freePort } from '../support/brokers/server-process.ts';
 import { postgresServer } from '../support/engines.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { waitFor } from '../support/gateway.ts';
+import { gatewayNode } from '../support/gateway-node.ts';
+import { madeEntry } from '../support/ledger.ts';
 
 /** A port of the test's own. @returns the address with that port in it */
 async function portFor(test: TestContext, url: string, serve: (client: Socket) => void): Promise<string> {
@@ -33,6 +35,20 @@ async function portFor(test: TestContext, url: string, serve: (client: Socket) =
   const address = server.address();
   assert.ok(address !== null && typeof address === 'object');
   return url.replace(/:\d+\//, `:${address.port}/`);
+}
+
+const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
+
+/** A journal with one row, as a gateway leaves it that was killed. @returns its file */
+function writeJournal(dataDir: string): string {
+  const folder = join(dataDir, 'journal');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'earlier-1.0');
+  writeFileSync(
+    file,
+    `${JSON.stringify(ledgerColumns)}\n${JSON.stringify(ledgerRow(madeEntry({ id: 'req_1' })))}\n`,
+  );
+  return file;
 }
 
 const unreachable = (error: Error & { code?: string }): true => {
@@ -88,13 +104,47 @@ describe('a start while the PostgreSQL server is not there', { skip: !hasPostgre
   });
 });
 
+describe('gateway serve while the PostgreSQL server is away', { skip: !hasPostgres }, () => {
+  const postgres = postgresServer();
+
+  it('starts its workers when the server is back, and brings the rows of journals once', async (test) => {
+    const dataDir = join(temporaryFolder(test), 'data');
+    const url = await postgres.database();
+    const env = { DATABASE_URL: url, STORAGE_ENCRYPTION_KEY: SECRET, GATEWAY_WORKERS: '2' };
+    const node = await gatewayNode({ dataDir, env });
+    test.after(() => node.kill());
+    writeJournal(dataDir);
+    await postgres.server().kill();
+    const isUp = node.start().then(
+      () => true,
+      () => false,
+    );
+    await waitFor('the waiting', () => node.log().includes('the start waits for it'));
+    await postgres.server().start();
+    // As a supervisor does, where that took longer than a start waits.
+    if (!(await isUp)) await node.start();
+    assert.equal(node.pids().length, 3);
+    await waitFor('the row', async () => {
+      const rows = await postgres.run(url, 'select id from requests');
+      return rows.length === 1 && rows[0]?.['id'] === 'req_1';
+    });
+  });
+
+  it('ends when it is told to stop while it waits', async (test) => {
+    const dataDir = join(temporaryFolder(test), 'data');
+    const away = (await postgres.database()).replace(/:\d+\//, `:${await freePort()}/`);
+    const node = await gatewayNode({ dataDir, env: { DATABASE_URL: away, STORAGE_ENCRYPTION_KEY: SECRET } });
+    test.after(() => node.kill());
+    const refused = assert.rejects(node.start(), /did not start.*does not answer/s);
+    await waitFor('the waiting', () => node.log().includes('the start waits for it'));
+    await node.stop();
+    await refused;
+  });
+});
+
 it('a start does not wait until the database has the rows of journals', async (test) => {
   const dataDir = temporaryFolder(test);
-  const folder = join(dataDir, 'journal');
-  mkdirSync(folder);
-  const file = join(folder, 'earlier-1.0');
-  const row = ledgerColumns.map((column) => (column === 'id' ? 'req_1' : null));
-  writeFileSync(file, `${JSON.stringify(ledgerColumns)}\n${JSON.stringify(row)}\n`);
+  const file = writeJournal(dataDir);
   const opened = await openStore(dataDir);
   test.after(() => opened.close());
   const inserted = Promise.withResolvers<boolean>();

@@ -87,12 +87,15 @@ async function served(
   });
   // Listened for from the start: who waits for the ready line may stop the gateway in the same moment.
   const signalled = nextSignal();
+  const starting = new AbortController();
+  void signalled.next.then(() => starting.abort());
   const asked = Promise.withResolvers<'stop' | 'restart'>();
   gateway = createGateway({
     config,
     log,
     accessLog: config.accessLog ? createLineLog({ ...lines, write: requestLines.write }) : null,
     version: version(),
+    signal: starting.signal,
     processControl: {
       leave: asked.resolve,
       cli: ownCommand(config, {
