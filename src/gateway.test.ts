@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { Server } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../test/support/folder.ts';
 import { loadConfig } from './config.ts';
-import { createGateway } from './gateway.ts';
+import { createGateway, type GatewayInput } from './gateway.ts';
 import { createLog } from './lib/log.ts';
 import { databasePath } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
 
-function gatewayOn(dataDir: string) {
-  const config = loadConfig({
+function gatewayOn(dataDir: string, input: Partial<GatewayInput> = {}) {
+  const loaded = loadConfig({
     env: { DATA_DIR: dataDir, GATEWAY_AUTH_REQUIRED: 'false' },
     flags: { port: 0 },
   });
+  // Nobody waits for open requests here.
+  const config = { ...loaded, drainMs: 0 };
   const log = createLog({ level: 'silent', write: () => {}, pretty: false });
-  return createGateway({ config, log, version: '0.0.0' });
+  return createGateway({ config, log, version: '0.0.0', ...input });
 }
 
 describe('a gateway in this process', () => {
@@ -46,6 +49,27 @@ describe('a gateway in this process', () => {
     assert.equal(answer.status, 200);
     await answer.text();
     await assert.rejects(gateway.stop(), /1 ledger entries could not be written: the database stayed busy/);
+    assert.equal(existsSync(join(dataDir, 'run.json')), false);
+    (await acquireDataDir(dataDir)).release();
+  });
+
+  it('names the part that does not close, and closes the others', async (test) => {
+    const dataDir = temporaryFolder(test);
+    const lines: string[] = [];
+    const log = createLog({ level: 'error', write: (line) => lines.push(line), pretty: false });
+    // Enough for what closes, on a slow machine.
+    const gateway = gatewayOn(dataDir, { log, closeMs: 2_000 });
+    await gateway.start();
+    const servers = new Set<Server>();
+    const { mock } = test.mock.method(Server.prototype, 'close', function neverCloses(this: Server) {
+      servers.add(this);
+      return this;
+    });
+    await assert.rejects(gateway.stop(), /These parts did not close in time: open requests, HTTP server$/);
+    mock.restore();
+    for (const server of servers) server.close();
+    const named = lines.map((line) => (JSON.parse(line) as { part?: string }).part);
+    assert.deepEqual(named, ['open requests', 'HTTP server']);
     assert.equal(existsSync(join(dataDir, 'run.json')), false);
     (await acquireDataDir(dataDir)).release();
   });

@@ -54,6 +54,7 @@ import { keyless } from './ledger/names.ts';
 import { openRetention } from './ledger/retention/open.ts';
 import type { LedgerEntry, RunningRequest } from './ledger/schema.ts';
 import { createSteadyClock } from './lib/clock.ts';
+import { type CloseFault, createClosers, type OnClose } from './lib/closers.ts';
 import { GatewayError } from './lib/error.ts';
 import { logFailure } from './lib/failure-log.ts';
 import { makeFolder } from './lib/folder.ts';
@@ -118,6 +119,10 @@ import type { FinishedRequest } from './workers/message.ts';
 import type { Workers } from './workers/open.ts';
 
 const LAST_BYTES_MS = 250;
+/** Longer than writers try to write what is left. */
+const CLOSE_MS = 20_000;
+/** How long all parts together may take to close, beside open requests. */
+const CLOSE_ALL_MS = 30_000;
 const MAX_SERVED_PATH = 2_000;
 /** How long the way through a tunnel and back may take. */
 const TUNNEL_PROBE_MS = 15_000;
@@ -133,7 +138,10 @@ export interface Listening {
 export interface Gateway {
   /** Opens everything and listens. @throws GatewayError with what to do about it */
   start(): Promise<Listening>;
-  /** Stops accepting, lets open requests finish for `drainMs`, ends the rest in their dialect, and flushes. */
+  /**
+   * Stops accepting, lets open requests finish for `drainMs`, ends the rest in their dialect, and flushes. Ends in bounded time.
+   * @throws the first failure of a part to close, or an error that names the parts that did not close in time
+   */
   stop(): Promise<void>;
   /** Shows a line of the log, as JSON, to those who watch. */
   logged(line: string): void;
@@ -149,14 +157,20 @@ export interface GatewayInput {
   processControl?: ProcessControl | null;
   /** Ends a start that waits for a server that is away. */
   signal?: AbortSignal;
+  /** How long one part may take to close, in milliseconds. Default 20,000. */
+  closeMs?: number;
 }
 
 /** Puts the parts together. The only file that knows them all. */
 export function createGateway(input: GatewayInput): Gateway {
-  const { config, log, accessLog = null, processControl = null, signal, version } = input;
-  const closers: (() => Promise<void> | void)[] = [];
+  const { config, log, accessLog = null, closeMs = CLOSE_MS, processControl = null, signal, version } = input;
+  const closers = createClosers();
   let logged = (_line: string): void => {};
-  const onClose = (close: () => Promise<void> | void) => closers.unshift(close);
+  const closeAll = async (): Promise<void> => {
+    const limits = { partMs: closeMs, totalMs: openRequestsMs(config) + CLOSE_ALL_MS };
+    const faults = await closers.closeAll(limits);
+    reportCloseFaults(log, faults);
+  };
 
   return {
     async start() {
@@ -168,45 +182,65 @@ export function createGateway(input: GatewayInput): Gateway {
           version,
           processControl,
           ...(signal === undefined ? {} : { signal }),
-          onClose,
+          onClose: closers.add,
           onLive: (listener) => (logged = listener),
         });
       } catch (error) {
-        await closeAll(closers.splice(0)).catch(() => {});
+        await closeAll().catch(() => {});
         throw error;
       }
     },
-    async stop() {
-      await closeAll(closers.splice(0));
-    },
+    stop: closeAll,
     logged: (line) => logged(line),
   };
 }
 
-/** Closes everything, also when something fails. @throws the first failure */
-async function closeAll(closers: readonly (() => Promise<void> | void)[]): Promise<void> {
+/** How long requests that are open when the gateway is to stop may take, in milliseconds. */
+function openRequestsMs({ drainDelayMs, drainMs }: Config): number {
+  return drainDelayMs + drainMs;
+}
+
+/**
+ * Logs each part that did not close. One that could not reach the database has not failed: what must not be lost waits on the disk.
+ * @throws the first failure; without one, an error that names the parts that did not close in time
+ */
+function reportCloseFaults(log: Log, faults: readonly CloseFault[]): void {
   const failures: unknown[] = [];
-  for (const close of closers) {
-    try {
-      await close();
-    } catch (error) {
-      failures.push(error);
+  const late: string[] = [];
+  for (const fault of faults) {
+    const { name: part } = fault;
+    switch (fault.kind) {
+      case 'late':
+        late.push(part);
+        log.error({ part, waited_ms: fault.waitedMs }, 'a part of the gateway did not close in time');
+        break;
+      case 'failed': {
+        const { error } = fault;
+        if (error instanceof GatewayError && error.code === 'database_unreachable') {
+          log.warn({ part, reason: error.message }, 'a part of the gateway closed without the database');
+          break;
+        }
+        failures.push(error);
+        log.error({ part, error: describe(error) }, 'a part of the gateway could not be closed');
+        break;
+      }
     }
   }
   if (failures.length > 0) throw failures[0];
+  if (late.length > 0) throw new Error(`These parts did not close in time: ${late.join(', ')}`);
 }
 
 interface OpenInput extends GatewayInput {
   /** Is given who shows lines of the log. */
   onLive(listener: (line: string) => void): void;
-  onClose(close: () => Promise<void> | void): void;
+  onClose: OnClose;
 }
 
 async function open(input: OpenInput): Promise<Listening> {
   const { config, version, onClose } = input;
   makeFolder(config.dataDir);
   const lock = await acquireDataDir(config.dataDir, () => readRunFile(config.dataDir));
-  onClose(() => lock.release());
+  onClose('data directory', () => lock.release());
   let address: Address | null = null;
   const { setupCode, tunnels, access, metrics, openWorkerPool, ...opened } = await openContext(
     input,
@@ -256,7 +290,7 @@ async function open(input: OpenInput): Promise<Listening> {
     },
     onError,
   });
-  onClose(() => server.close());
+  onClose('HTTP server', () => server.close());
   const workers = config.workers > 1 ? await openWorkerPool() : null;
   const { host, port } = await (workers === null
     ? server.listen(config.host, config.port)
@@ -278,20 +312,24 @@ async function open(input: OpenInput): Promise<Listening> {
     key: context.owner.key,
     started_at: started,
   });
-  onClose(() => rmSync(runFile, { force: true }));
-  onClose(async () => {
-    draining = true;
-    if (config.drainDelayMs > 0) await delay(config.drainDelayMs);
-    opened.management.endStreams();
-    await Promise.all([
-      workers?.close(config.drainMs),
-      server.drain(config.drainMs),
-      webSockets.drain(config.drainMs),
-    ]);
-    await interruptAll(context);
-    await webSockets.close();
-    await server.close();
-  });
+  onClose('run file', () => rmSync(runFile, { force: true }));
+  onClose(
+    'open requests',
+    async () => {
+      draining = true;
+      if (config.drainDelayMs > 0) await delay(config.drainDelayMs);
+      opened.management.endStreams();
+      await Promise.all([
+        workers?.close(config.drainMs),
+        server.drain(config.drainMs),
+        webSockets.drain(config.drainMs),
+      ]);
+      await interruptAll(context);
+      await webSockets.close();
+      await server.close();
+    },
+    openRequestsMs(config),
+  );
   await tunnels.resume();
   return { url, host, port, setupCode };
 }
@@ -356,7 +394,11 @@ async function openContext(
       log.error({ error: describe(error) }, 'the write-ahead log of the database cannot be checkpointed'),
     onWait: () => log.warn('another process has locked the database; writes wait until it is unlocked'),
   });
-  onClose(() => store.close());
+  onClose('store', async () => {
+    await store.close();
+    const rows = store.kind === 'postgres' ? store.server.waiting() : 0;
+    if (rows > 0) log.warn({ rows_waiting: rows }, 'records wait in outbox.db for the next start');
+  });
   await refuseUnfinishedMove(store);
   const schedule = createSchedule();
   const sealing = await sealingKey(store, config, log);
@@ -374,7 +416,7 @@ async function openContext(
       now: Date.now,
       onError,
     });
-    onClose(() => leave().catch(onError));
+    onClose('entry among the gateways', () => leave().catch(onError));
   }
   const gatewayEvents = createGatewayEvents({
     log,
@@ -422,7 +464,7 @@ async function openContext(
   const shared = await sharedLimits(config, store, schedule, log, (reason, failureMode) =>
     gatewayEvents.sharingChanged({ reason, failureMode }),
   );
-  onClose(() => shared?.close());
+  onClose('shared limits', () => shared?.close());
   let onSettings = (): void => {};
   const snapshots = await openSnapshots({
     ...stored,
@@ -442,13 +484,13 @@ async function openContext(
       return pool.workers?.reload();
     },
   });
-  onClose(snapshots.close);
+  onClose('settings', snapshots.close);
   const pools = createPools({
     connectMs: config.timeouts.connectMs,
     listening,
     client: config.upstreamClient,
   });
-  onClose(() => pools.close());
+  onClose('upstream connections', () => pools.close());
   const watch = createWatch<OpenCall>();
   const report = (error: unknown) => logFailure(log, error, 'the management API failed');
   const streams = createEventStreams();
@@ -471,7 +513,7 @@ async function openContext(
         pool.workers?.tell({ kind: 'hint', hint });
       },
     });
-    onClose(neighbours.close);
+    onClose('messages between gateways', neighbours.close);
   }
   const workerLoad = () => pool.workers?.load() ?? null;
   const inUse = () => snapshots.current().routes.ordered.map(({ connection }) => connection);
@@ -500,7 +542,7 @@ async function openContext(
     root: () => ownRoot(config, listening),
     report: (error) => log.error({ error: describe(error) }, 'the A2A server failed'),
   });
-  onClose(a2a.close);
+  onClose('A2A server', a2a.close);
   const hosts = allowedHosts(config.host, config.allowedHosts);
   const tunnels = await openGatewayTunnels({
     config,
@@ -514,7 +556,7 @@ async function openContext(
       pool.workers?.tell({ kind: 'hosts', hosts: [...hosts] });
     },
   });
-  onClose(tunnels.close);
+  onClose('tunnels', tunnels.close);
   const agents = openGatewayAgents({
     config,
     version,
@@ -522,7 +564,7 @@ async function openContext(
     locate: agentRegistry.locate,
     changed: (id) => live.publish('services', () => ({ id: `agent-${id}` })),
   });
-  onClose(agents.close);
+  onClose('agents', agents.close);
   restartAgent = (id) => {
     if (!agents.status(id).stopped) void agents.restart(id).catch(report);
   };
@@ -562,9 +604,9 @@ async function openContext(
     conditionsOf: accounts.conditionsOf,
     events: () => started.events,
   });
-  onClose(() => services.close());
+  onClose('services', () => services.close());
   const audit = openAuditLog(config, log);
-  onClose(audit.close);
+  onClose('audit log', audit.close);
   const alerts = await openAlerts({
     store,
     sealingKey: sealing.key,
@@ -596,13 +638,14 @@ async function openContext(
     sharedDatabase: config.sharedEventDatabase,
     variable: readVariable,
   });
-  onClose(() => events.close());
+  onClose('events', () => events.close());
   started.events = events;
   alerts.attach(alertEngine(events));
   onSettings = () => void alerts.reload().catch(report);
   gatewayEvents.attach(events);
   await gatewayEvents.followAudit(config.dataDir, schedule);
   onClose(
+    'removal of old requests',
     openRetention({
       store,
       days: config.ledgerDays,
@@ -641,7 +684,7 @@ async function openContext(
     sharing: shared?.ready ?? null,
     now: Date.now,
   });
-  onClose(metrics.close);
+  onClose('metrics', metrics.close);
   const processId = randomBytes(9).toString('base64url');
   const otel: OpenTelemetry | null = await openTelemetryOf(config, {
     version,
@@ -651,7 +694,7 @@ async function openContext(
     log,
     now: Date.now,
   });
-  onClose(() => otel?.close());
+  onClose('OpenTelemetry', () => otel?.close());
   const finished = (
     { entry, keyName, method, path, trace, traceparent }: FinishedRequest,
     record: (entry: LedgerEntry) => void,
@@ -782,7 +825,7 @@ async function openContext(
       countHttp: metrics.countHttp,
       changed: () => live.publish('services', () => ({ id: 'workers' })),
     });
-    onClose(() => pool.workers?.close(0));
+    onClose('workers', () => pool.workers?.close(0));
     return pool.workers;
   };
   return {
@@ -846,7 +889,7 @@ async function openManagementApi(
     onError: report,
     schedule,
   });
-  onClose(() => gatekeeper.close());
+  onClose('logins and tokens', () => gatekeeper.close());
   const noted = auditEvents(audit);
   const backups = openBackups({
     onServer: store.kind === 'postgres',
@@ -870,7 +913,7 @@ async function openManagementApi(
     report,
     now: context.now,
   });
-  onClose(backups.settled);
+  onClose('backups', backups.settled);
   if (store.kind === 'postgres' && config.backups.everyHours !== null)
     log.warn('no backups are made of a database on a server: have `pg_dump` make them');
   else
@@ -890,7 +933,7 @@ async function openManagementApi(
     listening: parts.listening,
     reload: snapshots.reload,
   });
-  onClose(close);
+  onClose('logins at providers', close);
   const once = createIdempotencyStore({ store, storageKey: sealing, now: context.now });
   schedule.every({ name: 'kept answers', everyMs: 3_600_000, run: once.sweep, onError: taskFailed });
   const cliTools = openCliTools({

@@ -11,6 +11,7 @@ import { createLedger, ledgerColumns } from './ledger/record.ts';
 import { queueJournals } from './ledger/recovery.ts';
 import type { LedgerEntry } from './ledger/schema.ts';
 import { openTraces } from './ledger/traces.ts';
+import type { OnClose } from './lib/closers.ts';
 import { randomText } from './lib/id.ts';
 import { createKeyedMutex } from './lib/keyed-mutex.ts';
 import { describe, type Log } from './lib/log.ts';
@@ -166,7 +167,7 @@ function watchFile({ file }: SqliteStore, schedule: Schedule, log: Log): () => v
 export interface RecordsInput {
   config: Config;
   log: Log;
-  onClose(close: () => Promise<void> | void): void;
+  onClose: OnClose;
   store: Store;
   key: NamedKey;
   schedule: Schedule;
@@ -177,19 +178,20 @@ export interface RecordsInput {
 /** Opens what requests leave behind: the ledger, answers to continue, the state of the accounts. All are written in the background. */
 export async function openRecords(input: RecordsInput) {
   const { config, key, log, onClose, schedule, store } = input;
-  if (store.kind === 'sqlite') onClose(watchFile(store, schedule, log));
+  if (store.kind === 'sqlite') onClose('look at the database file', watchFile(store, schedule, log));
   const traces = openTraces(store, schedule, (error, lost) =>
     log.error({ error: describe(error), lost }, 'traces of requests cannot be stored'),
   );
-  onClose(() => traces.close());
+  onClose('traces', () => traces.close());
   const { dataDir } = config;
   const ledger = await openLedger({ store, log, schedule, dataDir, beforeBatch: traces.flush });
-  onClose(() => ledger.close());
+  onClose('ledger', () => ledger.close());
   const mutex = createKeyedMutex();
   /** Runs work on the store's connection for work in the background while nobody else uses it. */
   const alone = <T>(work: () => Promise<T>) => mutex.runExclusive('background', work);
   if (store.kind === 'sqlite')
     onClose(
+      'sums over the ledger',
       openKeptSums({
         store,
         alone,
@@ -205,13 +207,13 @@ export async function openRecords(input: RecordsInput) {
     ...config.responses,
     onError: (error, lost) => log.error({ error: describe(error), lost }, 'responses cannot be stored'),
   });
-  onClose(() => responses.close());
+  onClose('responses', () => responses.close());
   const { accounts, close, kept } = await openAccounts(
     store,
     Date.now,
     (error, lost) => log.error({ error: describe(error), lost }, 'the state of accounts cannot be stored'),
     input.onHealth,
   );
-  onClose(close);
+  onClose('accounts', close);
   return { accounts, alone, kept, ledger, responses, traces };
 }

@@ -1,3 +1,4 @@
+import type { OnClose } from '../lib/closers.ts';
 import type { Log } from '../lib/log.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
@@ -26,7 +27,7 @@ export interface TokensInput {
   /** Null when lists of models are asked for only when told to. */
   modelsMaxAgeMs: number | null;
   log: Pick<Log, 'warn'>;
-  onClose(close: () => void): void;
+  onClose: OnClose;
 }
 
 /** The access tokens of a running gateway, renewed before they end, and the lists of models, renewed when they are old. */
@@ -36,10 +37,11 @@ export function openTokens(input: TokensInput): AccessTokens {
     log.warn({ connection, error: (error as Error).message }, 'an access token was not renewed'),
   );
   const run = () => tokens.renewDue(inUse());
-  onClose(schedule.every({ name: 'access tokens', everyMs: RENEWAL_MS, run }));
+  onClose('access tokens', schedule.every({ name: 'access tokens', everyMs: RENEWAL_MS, run }));
   if (maxAgeMs === null) return tokens;
   const lists = { connections, tokens, maxAgeMs, listening, timeoutMs: LIST_TIMEOUT_MS, now: Date.now };
   onClose(
+    'lists of models',
     schedule.every({
       name: 'lists of models',
       everyMs: LISTS_MS,

@@ -22,7 +22,7 @@ describe('the unit of systemd', () => {
     assert.ok(text.includes('"/opt/model gate/100%%/$$HOME/bin/gateway.js" serve --non-interactive\n'));
     assert.ok(text.includes('Environment="DATA_DIR=/home/ann/data \\"x\\"\\\\y"\n'));
     assert.ok(text.includes('EnvironmentFile=-/home/ann/100%%/service.env\n'));
-    assert.ok(text.includes('TimeoutStopSec=45\n'));
+    assert.ok(text.includes('TimeoutStopSec=65\n'));
     assert.throws(() => unitText({ ...input, dataDir: '/a\nExecStart=/bin/false' }), /cannot|can hold/);
   });
 

@@ -14,7 +14,7 @@ export interface UnitInput {
 }
 
 /** What closing takes beside the drain, in seconds. */
-const CLOSING_S = 15;
+const CLOSING_S = 35;
 
 /**
  * The text of a user unit (systemd.unit(5), systemd.service(5)).

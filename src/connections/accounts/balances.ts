@@ -1,3 +1,4 @@
+import type { OnClose } from '../../lib/closers.ts';
 import type { Schedule } from '../../lib/schedule.ts';
 import { findProvider } from '../../providers/index.ts';
 import type { OpenConnection } from '../schema.ts';
@@ -73,12 +74,12 @@ function createBalances({ inUse, now, ...asking }: BalancesInput): Balances {
 
 export interface OpenBalancesInput extends BalancesInput {
   schedule: Schedule;
-  onClose(close: () => void): void;
+  onClose: OnClose;
 }
 
 /** The balances of a running gateway, asked for again and again. */
 export function openBalances({ onClose, schedule, ...input }: OpenBalancesInput): Balances {
   const balances = createBalances(input);
-  onClose(schedule.every({ name: 'balances', everyMs: EVERY_MS, run: balances.refreshAll }));
+  onClose('balances', schedule.every({ name: 'balances', everyMs: EVERY_MS, run: balances.refreshAll }));
   return balances;
 }
