@@ -46,6 +46,9 @@ export interface ContextInput {
   now?: () => number;
 }
 
+/** How long the store is asked whether something was changed. */
+const SETTLE_MS = 2_000;
+
 export function createContext({ io, flags, now = Date.now }: ContextInput): Context {
   const readConfig = async () => (await import('../config.ts')).loadConfig({ flags });
   const config = once(readConfig);
@@ -119,7 +122,10 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
     },
     settle: async () => {
       const opened = await store.started();
-      const revision = (await opened?.latestRevision()) ?? before;
+      if (opened === null) return;
+      const { withDeadline } = await import('../store/postgres/deadline.ts');
+      // What was changed is stored: a database that went away since then is no failure of the command.
+      const revision = await withDeadline(opened.latestRevision(), SETTLE_MS).catch(() => before);
       if (revision === before) return;
       const { hasTaken } = await import('./gateway/client.ts');
       await hasTaken(await dataDir(), revision);

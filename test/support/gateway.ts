@@ -111,8 +111,8 @@ export interface RunningGateway {
   residentBytes(): Promise<number>;
   /** SIGTERM; asserts exit 0, no internal error in the log, and nothing left behind. */
   stop(): Promise<void>;
-  /** SIGTERM; the data directory stays. */
-  stopServing(): Promise<void>;
+  /** SIGTERM; the data directory stays. @returns how the process ended */
+  stopServing(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   /** SIGKILL; the data directory stays. */
   kill(): Promise<void>;
   /** Starts again on the same data directory and with the same key, on a new port. */
@@ -252,7 +252,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
       assert.doesNotMatch(stderr, /a request failed inside the gateway/);
     },
     async stopServing() {
-      await running.end('SIGTERM');
+      return running.end('SIGTERM');
     },
     async kill() {
       await running.end('SIGKILL');
