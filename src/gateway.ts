@@ -168,8 +168,9 @@ export function createGateway(input: GatewayInput): Gateway {
   let logged = (_line: string): void => {};
   const closeAll = async (): Promise<void> => {
     const limits = { partMs: closeMs, totalMs: openRequestsMs(config) + CLOSE_ALL_MS };
-    const faults = await closers.closeAll(limits);
-    reportCloseFaults(log, faults);
+    const faults = collectCloseFaults(log);
+    await closers.closeAll(limits, faults.add);
+    faults.throwFirst();
   };
 
   return {
@@ -200,34 +201,32 @@ function openRequestsMs({ drainDelayMs, drainMs }: Config): number {
   return drainDelayMs + drainMs;
 }
 
-/**
- * Logs each part that did not close. One that could not reach the database has not failed: what must not be lost waits on the disk.
- * @throws the first failure; without one, an error that names the parts that did not close in time
- */
-function reportCloseFaults(log: Log, faults: readonly CloseFault[]): void {
+/** Logs each part that did not close. One that could not reach the database has not failed: what must not be lost waits on the disk. */
+function collectCloseFaults(log: Log) {
   const failures: unknown[] = [];
   const late: string[] = [];
-  for (const fault of faults) {
-    const { name: part } = fault;
-    switch (fault.kind) {
-      case 'late':
+  return {
+    add(fault: CloseFault): void {
+      const { name: part } = fault;
+      if (fault.kind === 'late') {
         late.push(part);
         log.error({ part, waited_ms: fault.waitedMs }, 'a part of the gateway did not close in time');
-        break;
-      case 'failed': {
-        const { error } = fault;
-        if (error instanceof GatewayError && error.code === 'database_unreachable') {
-          log.warn({ part, reason: error.message }, 'a part of the gateway closed without the database');
-          break;
-        }
-        failures.push(error);
-        log.error({ part, error: describe(error) }, 'a part of the gateway could not be closed');
-        break;
+        return;
       }
-    }
-  }
-  if (failures.length > 0) throw failures[0];
-  if (late.length > 0) throw new Error(`These parts did not close in time: ${late.join(', ')}`);
+      const { error } = fault;
+      if (error instanceof GatewayError && error.code === 'database_unreachable') {
+        log.warn({ part, reason: error.message }, 'a part of the gateway closed without the database');
+        return;
+      }
+      failures.push(error);
+      log.error({ part, error: describe(error) }, 'a part of the gateway could not be closed');
+    },
+    /** @throws the first failure; without one, an error that names the parts that did not close in time */
+    throwFirst(): void {
+      if (failures.length > 0) throw failures[0];
+      if (late.length > 0) throw new Error(`These parts did not close in time: ${late.join(', ')}`);
+    },
+  };
 }
 
 interface OpenInput extends GatewayInput {

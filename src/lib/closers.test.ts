@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createClosers } from './closers.ts';
+import { type CloseFault, type CloseLimits, type Closers, createClosers } from './closers.ts';
 
 const patient = { partMs: 600_000, totalMs: 600_000 };
+
+async function faultsOf(closers: Closers, limits: CloseLimits): Promise<CloseFault[]> {
+  const faults: CloseFault[] = [];
+  await closers.closeAll(limits, (fault) => faults.push(fault));
+  return faults;
+}
 
 describe('closers', () => {
   it('close the last part first, one after the other, and each once', async () => {
@@ -13,8 +19,8 @@ describe('closers', () => {
       await new Promise(setImmediate);
       order.push('ledger');
     });
-    assert.deepEqual(await closers.closeAll(patient), []);
-    assert.deepEqual(await closers.closeAll(patient), []);
+    assert.deepEqual(await faultsOf(closers, patient), []);
+    assert.deepEqual(await faultsOf(closers, patient), []);
     assert.deepEqual(order, ['ledger', 'store']);
   });
 
@@ -27,7 +33,7 @@ describe('closers', () => {
     closers.add('events', () => {
       throw error;
     });
-    assert.deepEqual(await closers.closeAll(patient), [
+    assert.deepEqual(await faultsOf(closers, patient), [
       { kind: 'failed', name: 'events', error },
       { kind: 'failed', name: 'ledger', error },
     ]);
@@ -41,7 +47,7 @@ describe('closers', () => {
       closed = true;
     });
     closers.add('ledger', () => new Promise(() => {}));
-    const faults = await closers.closeAll({ partMs: 10, totalMs: 600_000 });
+    const faults = await faultsOf(closers, { partMs: 10, totalMs: 600_000 });
     assert.deepEqual(
       faults.map(({ kind, name }) => [kind, name]),
       [['late', 'ledger']],
@@ -57,7 +63,7 @@ describe('closers', () => {
       closed = true;
     });
     closers.add('ledger', () => new Promise(() => {}));
-    const faults = await closers.closeAll({ partMs: 600_000, totalMs: 1 });
+    const faults = await faultsOf(closers, { partMs: 600_000, totalMs: 1 });
     assert.deepEqual(
       faults.map(({ name }) => name),
       ['ledger'],

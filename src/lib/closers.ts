@@ -16,8 +16,8 @@ export interface CloseLimits {
 
 export interface Closers {
   add: OnClose;
-  /** Closes each part once, the last added first, one after the other; goes on after a fault. Never rejects. */
-  closeAll(limits: CloseLimits): Promise<CloseFault[]>;
+  /** Closes each part once, the last added first, one after the other; goes on after a fault, which `onFault` is told at once. */
+  closeAll(limits: CloseLimits, onFault: (fault: CloseFault) => void): Promise<void>;
 }
 
 /** What a part gets when the others have used up the total: most close at once. */
@@ -27,15 +27,13 @@ export function createClosers(): Closers {
   const closers: { name: string; close: () => Promise<void> | void; extraMs: number }[] = [];
   return {
     add: (name, close, extraMs = 0) => void closers.unshift({ name, close, extraMs }),
-    async closeAll({ partMs, totalMs }) {
+    async closeAll({ partMs, totalMs }, onFault) {
       const deadline = performance.now() + totalMs;
-      const faults: CloseFault[] = [];
       for (const { close, extraMs, name } of closers.splice(0)) {
         const waitMs = Math.max(LEAST_MS, Math.min(partMs + extraMs, deadline - performance.now()));
         const fault = await closeOne(name, close, waitMs);
-        if (fault !== null) faults.push(fault);
+        if (fault !== null) onFault(fault);
       }
-      return faults;
     },
   };
 }

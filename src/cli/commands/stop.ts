@@ -4,7 +4,7 @@ import type { Command } from '../command.ts';
 import { failure } from '../terminal/failure.ts';
 
 /** How much longer than its drain time a gateway may take to close its files. */
-const CLOSING_MS = 15_000;
+const CLOSING_MS = 35_000;
 const POLL_MS = 50;
 /** What the gateway gives open requests where its settings cannot be read. */
 const DEFAULT_DRAIN_MS = 30_000;
