@@ -119,11 +119,8 @@ async function ownCount(question: Question): Promise<number | null> {
 function requestFor({ format, request, target }: Question): JsonObject {
   if (target.format !== format) {
     const body = [Buffer.from(JSON.stringify(request))];
-    return (
-      parseObject(
-        translateRequest({ body, named: null, target }, format, { cacheMarks: false }).body.toString('utf8'),
-      ) ?? {}
-    );
+    const made = translateRequest({ body, named: null, target }, format, { cacheMarks: false });
+    return parseObject(joined(made.body).toString('utf8')) ?? {};
   }
   if (conversationCodec(format).pathOf === null) return { ...request, model: target.model };
   const { model: _, stream: __, ...rest } = request;

@@ -48,7 +48,7 @@ export function requestFuzz(from: WireFormat): Fuzz {
       const named = inPath ? { model: 'asked/model', stream: seed % 2 === 0, array: false } : null;
       try {
         const { body, dropped } = translateRequest({ body: [Buffer.from(text)], named, target }, from);
-        assert.ok(isObject(JSON.parse(body.toString())));
+        assert.ok(isObject(JSON.parse(Buffer.concat(body).toString())));
         assert.ok(dropped.every((name) => typeof name === 'string'));
         return 'translated';
       } catch (error) {

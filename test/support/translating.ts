@@ -28,7 +28,7 @@ export function translated(
   const target = { connection, provider: openaiCompatible, model: 'm', format: to.format };
   const asked = { body: [Buffer.from(JSON.stringify(request))], named: null, target };
   const { body, dropped } = translateRequest(asked, from.format);
-  return { dropped, body: JSON.parse(body.toString()) };
+  return { dropped, body: JSON.parse(Buffer.concat(body).toString()) };
 }
 
 /** The code and the member that a refusal names; null when nothing is refused. */

@@ -29,7 +29,7 @@ function translated({ body, path }: SessionRequest): JsonObject {
   const [, format = 'openai-chat'] = formats.find(([part]) => path.includes(part)) ?? [];
   const named = format === 'gemini' ? { model, stream: true, array: false } : null;
   const request = translateRequest({ body: [Buffer.from(JSON.stringify(body))], named, target }, format);
-  return parseObject(request.body.toString()) ?? {};
+  return parseObject(Buffer.concat(request.body).toString()) ?? {};
 }
 
 /** Any round: nothing said, no calls, many calls, results that are empty. */

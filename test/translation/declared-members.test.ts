@@ -117,7 +117,7 @@ function asked(request: unknown, from: Conversing, to: Conversing): Outcome {
   const body = [Buffer.from(JSON.stringify(request))];
   try {
     const sent = translateRequest({ body, named, target: vendorTarget(to) }, from);
-    return { body: sent.body.toString(), dropped: sent.dropped };
+    return { body: Buffer.concat(sent.body).toString(), dropped: sent.dropped };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { refused: error.param ?? '' };

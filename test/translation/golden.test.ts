@@ -72,7 +72,7 @@ function translated(file: string, from: WireFormat, to: WireFormat): string {
         { body: [body], named, target: vendorTarget(to) },
         from,
       );
-      return { dropped, body: JSON.parse(bytes.toString()) };
+      return { dropped, body: JSON.parse(Buffer.concat(bytes).toString()) };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       return { refused: { param: error.param, message: error.message } };

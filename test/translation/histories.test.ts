@@ -18,8 +18,9 @@ function translated(from: WireFormat, to: WireFormat, body: JsonObject, model = 
   const named = from === 'gemini' ? { model: 'asked', stream: false, array: false } : null;
   const bytes = Buffer.from(JSON.stringify(from === 'gemini' ? body : { model: 'asked', ...body }));
   const { body: encoded, dropped } = translateRequest({ body: [bytes], named, target }, from);
-  const request: JsonObject = JSON.parse(encoded.toString());
-  return { request, dropped, text: encoded.toString() };
+  const text = Buffer.concat(encoded).toString();
+  const request: JsonObject = JSON.parse(text);
+  return { request, dropped, text };
 }
 
 const others = (from: WireFormat) => formats.filter((to) => to !== from);

@@ -30,7 +30,8 @@ function translated(from: WireFormat, to: WireFormat, body: JsonObject): JsonObj
   const target = { connection, provider: openaiCompatible, model: 't', format: to };
   const bytes = Buffer.from(JSON.stringify({ model: 'm', ...body }));
   try {
-    return JSON.parse(translateRequest({ body: [bytes], named: null, target }, from).body.toString());
+    const request = translateRequest({ body: [bytes], named: null, target }, from);
+    return JSON.parse(Buffer.concat(request.body).toString());
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     assert.equal(error.status, 400);

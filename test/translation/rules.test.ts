@@ -18,7 +18,7 @@ function asked(from: WireFormat, to: WireFormat, body: JsonObject) {
     const bytes = Buffer.from(JSON.stringify(body));
     const sent = translateRequest({ body: [bytes], named, target }, from);
     const { addsTurn, body: encoded, dropped } = sent;
-    const request: JsonObject = JSON.parse(encoded.toString());
+    const request: JsonObject = JSON.parse(Buffer.concat(encoded).toString());
     return { request, dropped, addsTurn, refused: null };
   } catch (error) {
     assert.ok(error instanceof GatewayError && error.status === 400);

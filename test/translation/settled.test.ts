@@ -130,7 +130,7 @@ function bodyOf(format: Format, asked: JsonObject, loose: boolean): JsonObject {
     'anthropic-messages',
     { cacheMarks: false },
   );
-  const made = objectOf(JSON.parse(body.toString()));
+  const made = objectOf(JSON.parse(Buffer.concat(body).toString()));
   return loose ? { ...made, [lists[format]]: listOf(made[lists[format]]).map(loosened) } : made;
 }
 
@@ -164,7 +164,7 @@ function outcome(body: Buffer, from: Format, target: Target, settled: SettledTur
       ...rest
     } = translateRequest({ body: [body], named, target }, from as WireFormat, { settled });
     const wire = tools.map(({ name }) => names.wireName({ name }));
-    return { ...rest, wire, body: made.toString() };
+    return { ...rest, wire, body: Buffer.concat(made).toString() };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { code: error.code, message: error.message, param: error.param };

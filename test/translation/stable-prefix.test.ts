@@ -76,7 +76,8 @@ function sent(whole: Conversation, from: Conversing, target: Target): JsonObject
     const request = translating(from).conversation.encodeRequest({ ...whole, stream: false }, dialect);
     const named = from === 'gemini' ? { model: 'm', stream: false, array: false } : null;
     const body = [Buffer.from(JSON.stringify({ ...request, ...(named === null ? { model: 'm' } : {}) }))];
-    return JSON.parse(translateRequest({ body, named, target }, from).body.toString()) as JsonObject;
+    const sent = translateRequest({ body, named, target }, from);
+    return JSON.parse(Buffer.concat(sent.body).toString()) as JsonObject;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return null;

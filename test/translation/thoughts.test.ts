@@ -78,7 +78,7 @@ function returned(client: WireFormat, target: Target, answer: JsonObject[]): Jso
   );
   const { frames } = conversationCodec(client).stream.split(Buffer.from(text));
   const { body } = translateRequest(asked(historyOf(client, frames)), client);
-  return JSON.parse(body.toString());
+  return JSON.parse(Buffer.concat(body).toString());
 }
 
 const chunk = (parts: JsonObject[], more: JsonObject = {}): JsonObject => ({
@@ -207,7 +207,8 @@ describe('thinking on after a call that another model made', () => {
     const thinking = { reasoning_effort: 'high', messages: [...messages, ...more] };
     const body = [Buffer.from(JSON.stringify({ model: 'asked', ...thinking }))];
     const target = { ...targetOf('anthropic-messages'), model };
-    return JSON.parse(translateRequest({ body, named: null, target }, 'openai-chat').body.toString());
+    const request = translateRequest({ body, named: null, target }, 'openai-chat');
+    return JSON.parse(Buffer.concat(request.body).toString());
   };
 
   it('goes on where the model thinks as it sees fit, and stops where it thinks to a budget', () => {
@@ -234,7 +235,8 @@ describe('thinking on after a call that another model made', () => {
     const body = [Buffer.from(JSON.stringify({ contents, generationConfig }))];
     const named = { model: 'asked', stream: false, array: false };
     const target = { ...targetOf('anthropic-messages'), model: 'claude-opus-4-6' };
-    const request = JSON.parse(translateRequest({ body, named, target }, 'gemini').body.toString());
+    const { body: sent } = translateRequest({ body, named, target }, 'gemini');
+    const request = JSON.parse(Buffer.concat(sent).toString());
     assert.deepEqual(request.thinking, { type: 'adaptive', display: 'omitted' });
   });
 });

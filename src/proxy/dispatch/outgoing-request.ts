@@ -91,7 +91,7 @@ function translated(
       cacheMarks: target.format !== format && plan.options.cacheMarks && target.connection.cacheMarks,
     },
   );
-  return { body: [body], dropped: translation.dropped, translation };
+  return { body, dropped: translation.dropped, translation };
 }
 
 /** The caller's own bytes, with a history that the target takes. */

@@ -160,7 +160,7 @@ describe('a messages request to a chat target', () => {
         { body: [Buffer.from(body)], named: null, target },
         'anthropic-messages',
       );
-      return { text: bytes.toString(), dropped };
+      return { text: Buffer.concat(bytes).toString(), dropped };
     };
     fc.assert(
       fc.property(request, (asked) => {
@@ -189,6 +189,6 @@ describe('a messages request to a chat target', () => {
       },
       'anthropic-messages',
     );
-    assert.match(body.toString(), /"cache_control":\{"type":"ephemeral"\}/);
+    assert.match(Buffer.concat(body).toString(), /"cache_control":\{"type":"ephemeral"\}/);
   });
 });

@@ -25,7 +25,8 @@ import { markedTurns, wayOf } from './way.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
 export interface TranslatedRequest extends RequestInFormat {
-  body: Buffer;
+  /** Pieces that other requests may have too: nobody writes into them. */
+  body: readonly Buffer[];
 }
 
 const nothing: Known = {
@@ -78,7 +79,7 @@ type Noted = TranslatedRequest & { isAgents: boolean };
 
 function inFull(asked: Asked, format: WireFormat, known: Known, body: string): Noted {
   const { made, ...rest } = translated(asked, format, known, requestIn(body, asked));
-  return { ...rest, body: jsonBytes(JSON.stringify(made), isWide(body, asked)) };
+  return { ...rest, body: [jsonBytes(JSON.stringify(made), isWide(body, asked))] };
 }
 
 /** With what was translated of it before; null where nothing was, or the whole of it may say what is wrong with it. */
@@ -118,7 +119,7 @@ function carrying(asked: Asked, format: WireFormat, known: Known, body: string):
   if (holdsCarried(others)) return null;
   const { made, ...rest } = translated(asked, format, known, request);
   const whole = carried.putBack(JSON.stringify(made));
-  return whole === null ? null : { ...rest, body: jsonBytes(whole, isWide(body, asked)) };
+  return whole === null ? null : { ...rest, body: [jsonBytes(whole, isWide(body, asked))] };
 }
 
 /** The request as its format's decoder takes it. @throws GatewayError `invalid_json` */

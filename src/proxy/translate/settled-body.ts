@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { COMMA } from '../../codecs/json/bytes.ts';
 import type { JsonObject } from '../../codecs/json/values.ts';
 import { jsonBytes } from './json-bytes.ts';
 import { type Beginning, copyOf } from './settled-conversation.ts';
@@ -7,40 +8,41 @@ import type { Cut } from './stand-ins.ts';
 /** Stands in the text of a request where its list of turns belongs. */
 const MARK = randomBytes(10).toString('hex');
 
-/** The entries of a list as JSON, without its brackets. */
-export function jsonOf(items: readonly unknown[], isWide: boolean): Buffer {
-  return jsonBytes(JSON.stringify(items).slice(1, -1), isWide);
+/** Entries of a list as JSON, each behind a comma: others stand before them. Nothing where there are none. */
+export function entriesJson(items: readonly unknown[], isWide: boolean): Buffer {
+  if (items.length === 0) return nothing;
+  const json = jsonBytes(JSON.stringify(items).slice(0, -1), isWide);
+  json[0] = COMMA;
+  return json;
 }
 
-/** The translation as JSON: what is the same as before is not written anew. */
+const nothing = Buffer.alloc(0);
+
+/** The translation as JSON, in pieces: what is the same as before is not written anew, and not copied. */
 export function written(
   beginning: Beginning,
   made: JsonObject,
   list: string,
   { first, last }: Cut,
   isWide: boolean,
-): Buffer {
+): readonly Buffer[] {
   const value = { ...made, [list]: null };
   if (beginning.frame === null || !isSame(beginning.frame.value, value)) {
     const [before = '', after = ''] = JSON.stringify({ ...made, [list]: MARK }).split(`"${MARK}"`);
     beginning.frame = { value, before: Buffer.from(`${before}[`), after: Buffer.from(`]${after}`) };
   }
   if (first.length > 0 && (beginning.first === null || !isSame(beginning.first.value, first)))
-    beginning.first = { value: first, json: copyOf(jsonOf(first, isWide)) };
+    beginning.first = { value: first, json: copyOf(entriesJson(first, isWide)) };
   const pieces = [beginning.frame.before];
   const add = (json: Buffer) => {
-    if (json.length === 0) return;
-    if (pieces.length > 1) pieces.push(comma);
-    pieces.push(json);
+    if (json.length > 0) pieces.push(pieces.length > 1 ? json : json.subarray(1));
   };
   if (first.length > 0 && beginning.first !== null) add(beginning.first.json);
   for (const { made: json } of beginning.settled) add(json);
-  if (last.length > 0) add(jsonOf(last, isWide));
+  add(entriesJson(last, isWide));
   pieces.push(beginning.frame.after);
-  return Buffer.concat(pieces);
+  return pieces;
 }
-
-const comma = Buffer.from(',');
 
 /** Whether two values are written alike. What was not read anew is the same object. */
 function isSame(one: unknown, other: unknown): boolean {

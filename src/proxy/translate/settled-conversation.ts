@@ -4,6 +4,7 @@ import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
 /** A run of exchanges, as they came and as they were translated. */
 interface Settled {
   came: Buffer;
+  /** Entries of the target's list, each behind a comma. */
   made: Buffer;
   /** Ids of its calls. */
   calls: readonly string[];
@@ -30,6 +31,7 @@ export interface Beginning {
   tools: Map<string, string>;
   /** The text of what was translated beside the exchanges: the other members, and the turns before them. */
   frame: { value: JsonObject; before: Buffer; after: Buffer } | null;
+  /** As `made` of `Settled`. */
   first: { value: readonly unknown[]; json: Buffer } | null;
   /** Nothing more is settled: something of the conversation is not translated alike wherever it stands. */
   closed: boolean;

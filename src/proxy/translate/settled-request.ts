@@ -5,7 +5,7 @@ import { parseJson } from '../../codecs/json/lossless.ts';
 import { type JsonObject, listOf } from '../../codecs/json/values.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
 import { entriesEnd } from './list-span.ts';
-import { jsonOf, written } from './settled-body.ts';
+import { entriesJson, written } from './settled-body.ts';
 import {
   type Beginning,
   copyOf,
@@ -35,14 +35,14 @@ export type Named = { tools: Pick<ToolNames, 'wireName'> };
 
 /**
  * Translates a request that goes on with a conversation, and settles those of its exchanges that are followed by more of them.
- * Null where nothing of it is known.
+ * Null where nothing of it is known. The pieces of `body` may be what is kept: nobody writes into them.
  */
 export function translateWith<T extends Named>(
   beginning: Beginning,
   body: Buffer,
   way: Way,
   translate: Translate<T>,
-): { body: Buffer; rest: T } | null {
+): { body: readonly Buffer[]; rest: T } | null {
   const { shape } = way;
   beginning.request ??= readAround(beginning, shape);
   const { request } = beginning;
@@ -100,7 +100,7 @@ export function translateWith<T extends Named>(
     const came = copyOf(body, run.start, run.end);
     beginning.settled.push({
       came,
-      made: copyOf(jsonOf(cut.run, isWide)),
+      made: copyOf(entriesJson(cut.run, isWide)),
       calls: own.calls,
       counts: parts.counts.run,
     });

@@ -35,9 +35,12 @@ function asked(name: string, calls: number): Buffer {
 }
 
 function sent(body: Buffer, settled: SettledTurns | null, to = target): string {
-  return translateRequest({ body: [body], named: null, target: to }, 'anthropic-messages', {
-    settled,
-  }).body.toString();
+  return Buffer.concat(piecesOf(body, settled, to)).toString();
+}
+
+function piecesOf(body: Buffer, settled: SettledTurns | null, to = target): readonly Buffer[] {
+  const asked = { body: [body], named: null, target: to };
+  return translateRequest(asked, 'anthropic-messages', { settled }).body;
 }
 
 describe('settled turns', () => {
@@ -49,6 +52,19 @@ describe('settled turns', () => {
     assert.equal(settled.exchanges, 6);
     assert.equal(sent(asked('a', 9), settled), sent(asked('a', 9), null));
     assert.equal(settled.exchanges, 8);
+  });
+
+  it('are sent from where they are kept, and not copied for each request', () => {
+    const settled = createSettledTurns();
+    for (const calls of [6, 7]) sent(asked('a', calls), settled);
+    const one = piecesOf(asked('a', 9), settled);
+    const other = piecesOf(asked('a', 9), settled);
+    const own = other.filter(
+      ({ buffer, byteOffset }) =>
+        !one.some((piece) => piece.buffer === buffer && piece.byteOffset === byteOffset),
+    );
+    assert.equal(own.length, 1, 'the last entries alone are written for each');
+    assert.deepEqual(Buffer.concat(one), Buffer.concat(other));
   });
 
   it('are not looked for in another conversation, or on the way to another model', () => {
@@ -101,7 +117,7 @@ describe('settled turns', () => {
       const whole = translateRequest({ body, named: null, target, turn }, 'openai-responses');
       for (const _ of [1, 2, 3]) {
         const made = translateRequest({ body, named: null, target, turn }, 'openai-responses', { settled });
-        assert.equal(made.body.toString(), whole.body.toString());
+        assert.deepEqual(Buffer.concat(made.body), Buffer.concat(whole.body));
         assert.doesNotMatch(JSON.stringify(made.request), /exchange_/);
         if (store) assert.deepEqual(made.request, whole.request);
       }

@@ -32,7 +32,7 @@ export interface SettledTurns {
     body: Buffer,
     way: Way,
     translate: Translate<T>,
-  ): { body: Buffer; rest: T } | null;
+  ): { body: readonly Buffer[]; rest: T } | null;
   /** Takes note of a request that was translated whole. */
   note(body: Buffer, way: Way): void;
   /** Bytes of everything that is kept, as they are counted. */
