@@ -123,11 +123,21 @@ function askProbe(child: ChildProcess): Promise<ProbeAnswer> {
 }
 
 function processTree(pid: number): number[] {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) => childrenOf(pid, thread));
+  return [pid, ...children.flatMap(processTree)];
+}
+
+/** The processes that a thread started; none where it has ended since it was listed. */
+export function childrenOf(pid: number, thread: string): number[] {
+  try {
     const text = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim();
     return text === '' ? [] : text.split(' ').map(Number);
-  });
-  return [pid, ...children.flatMap(processTree)];
+  } catch (error) {
+    // The second where it ends between the opening and the reading.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return [];
+    throw error;
+  }
 }
 
 function sum(pids: readonly number[], of: (pid: number) => number): number {
