@@ -100,8 +100,9 @@ export interface ListQuery {
 export interface Page {
   /** The rows of this page, in order. */
   rows: Row[];
-  /** All that the caller may see, and all that fit the filter. */
-  count: number;
+  /** All that the caller may see; null where there is a filter and it would take long to count all. */
+  count: number | null;
+  /** All that fit the filter, or all where there is none. */
   filtered: number;
 }
 

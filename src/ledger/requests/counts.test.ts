@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { CompiledQuery } from 'kysely';
 import { ledgerOf, madeEntry } from '../../../test/support/ledger.ts';
 import type { Condition } from '../../http/resource.ts';
 import { requestCounts } from './counts.ts';
-import { toolRunsResource } from './runs-resource.ts';
+import { countQuery, latestQuery, runsQuery, toolRunsResource } from './runs-resource.ts';
 
 const HOUR_MS = 3_600_000;
 const start = Date.UTC(2026, 10, 21, 10);
@@ -30,7 +31,11 @@ const entries = [
   }),
 ];
 
-const is = (attribute: string, value: string | number, operator: Condition['operator'] = '='): Condition => ({
+const is = (
+  attribute: string,
+  value: Condition['value'],
+  operator: Condition['operator'] = '=',
+): Condition => ({
   attribute,
   operator,
   value,
@@ -100,4 +105,45 @@ it('puts the requests of a session of one key together', async (test) => {
   assert.deepEqual([page?.count, page?.filtered], [2, 2]);
   assert.equal((await runs.find('run-1', {} as never))?.['requests'], 2);
   assert.equal(await runs.find('run-9', {} as never), null);
+});
+
+it('leaves out the count of all runs where there is a filter, and tells runs of one session by their keys', async (test) => {
+  const more = [
+    madeEntry({ id: 'req_5', startedAt: start + 5 * HOUR_MS, keyId: 'key_2', session: 'run-1' }),
+    madeEntry({ id: 'req_6', startedAt: start, keyId: 'key_3', session: 'run-1' }),
+  ];
+  const store = await ledgerOf(test, [...entries, ...more]);
+  const runs = toolRunsResource(store);
+  const query = { groups: [], sort: [], ignoreCase: false, limit: 2, offset: 0 };
+  const shown = async (patch: object) => {
+    const page = await runs.page?.({ ...query, ...patch }, {} as never);
+    return [page?.rows.map(({ id, key_id }) => [id, key_id]), page?.count, page?.filtered];
+  };
+  const latest = [
+    ['run-1', 'key_2'],
+    ['run-2', null],
+  ];
+  assert.deepEqual(await shown({}), [latest, 4, 4]);
+  assert.deepEqual(await shown({ groups: [[is('session', 'run-2')]] }), [[['run-2', null]], null, 1]);
+  assert.deepEqual(await shown({ offset: 9 }), [[], 4, 4]);
+});
+
+it('reads the runs of a filter by the index of the filter, and all of them by that of sessions alone', async (test) => {
+  const store = await ledgerOf(test, []);
+  const planOf = async (query: { compile(): { sql: string; parameters: readonly unknown[] } }) => {
+    const { parameters, sql } = query.compile();
+    const plan = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]);
+    return JSON.stringify((await store.db.executeQuery(plan)).rows);
+  };
+  const day = [[is('started_at', new Date(start).toISOString(), '>=')]];
+  const session = [[is('session', ['run-1', 'run-2'], '==')]];
+  for (const queryOf of [countQuery, runsQuery]) {
+    assert.match(await planOf(queryOf(store, day)), /requests_by_time \(started_at>/);
+    assert.match(await planOf(queryOf(store, session)), /requests_by_session \(session=\?/);
+  }
+  assert.match(await planOf(countQuery(store, [])), /COVERING INDEX requests_by_session/);
+  assert.match(
+    await planOf(latestQuery(store, { limit: 5, offset: 0 })),
+    /COVERING INDEX requests_by_session/,
+  );
 });

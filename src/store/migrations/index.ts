@@ -33,6 +33,7 @@ import { nodes } from './0044-nodes.ts';
 import { largeInstallations } from './0047-large-installations.ts';
 import { savedViews } from './0048-saved-views.ts';
 import { keyChangesOnServers } from './0049-key-changes-on-servers.ts';
+import { toolRuns } from './0050-tool-runs.ts';
 import { archivedUsage } from './0053-archived-usage.ts';
 import { finishReasons } from './0057-finish-reasons.ts';
 
@@ -72,6 +73,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0047-large-installations': largeInstallations,
   '0048-saved-views': savedViews,
   '0049-key-changes-on-servers': keyChangesOnServers,
+  '0050-tool-runs': toolRuns,
   '0053-archived-usage': archivedUsage,
   '0057-finish-reasons': finishReasons,
 };
