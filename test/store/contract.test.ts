@@ -86,7 +86,7 @@ function storeContract({ name, open }: Engine): void {
   });
 
   it('reads a page of the keys, and the keys in force', async (test) => {
-    const { store } = await opened(test);
+    const { store, writer } = await opened(test);
     let at = 1000;
     const keys = keyStore(store, () => at++);
     const made = [];
@@ -105,6 +105,13 @@ function storeContract({ name, open }: Engine): void {
     assert.deepEqual(await read({ offset: 2 }), [['c'], 3, 3]);
     assert.deepEqual(await read({ ...by('team', true), limit: 9 }), [['b', 'a', 'c'], 3, 3]);
     assert.deepEqual(await read({ ...by('name', false), limit: 1 }), [['a'], 3, 3]);
+    const ledger = createLedger(writer);
+    const used = Date.now();
+    for (const [index, key] of [made[0], made[2], made[0]].entries())
+      ledger.record(madeEntry({ id: `req_${index}`, keyId: key?.id ?? null, startedAt: used + index }));
+    assert.equal(await writer.flush(), true);
+    assert.deepEqual(await read({ ...by('last_used_at', true), limit: 9 }), [['b', 'c', 'a'], 3, 3]);
+    assert.deepEqual(await read({ ...by('last_used_at', false), limit: 9 }), [['c', 'b', 'a'], 3, 3]);
     const core: ListQuery['groups'] = [[{ attribute: 'team', operator: '=', value: 'core' }]];
     assert.deepEqual(await read({ groups: core, limit: 1 }), [['b'], 2, 3]);
     const { byHash, byId } = await allKeys(keys);

@@ -34,6 +34,7 @@ export function keyPageQuery({ groups, ignoreCase, limit, offset, sort }: ListQu
   if (groups.length > 1 || (ignoreCase && sort.length > 0)) return null;
   const conditions = (groups[0] ?? []).map(conditionOf);
   const order = sort.map(({ attribute, descending }) => {
+    if (attribute === 'last_used_at') return byLastUse(descending);
     if (!Object.hasOwn(columns, attribute)) return null;
     const column = sql.ref(`keys.${attribute}`);
     const term = sql`${column} ${sql.raw(descending ? 'desc' : 'asc')}`;
@@ -42,6 +43,14 @@ export function keyPageQuery({ groups, ignoreCase, limit, offset, sort }: ListQu
   });
   if (!conditions.every((one) => one !== null) || !order.every((one) => one !== null)) return null;
   return { conditions, order, limit, offset };
+}
+
+/** One step into the index by key for each key: a second term for null would double them. Keys that were never used come last. */
+function byLastUse(descending: boolean): RawBuilder<unknown> {
+  const lastUse = sql`(select max(started_at) from requests where requests.key_id = keys.id)`;
+  return descending
+    ? sql`coalesce(${lastUse}, -1) desc`
+    : sql`coalesce(${lastUse}, ${sql.lit(Number.MAX_SAFE_INTEGER)}) asc`;
 }
 
 function conditionOf({ attribute, operator, value }: Condition): RawBuilder<boolean> | null {

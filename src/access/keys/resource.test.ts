@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { sql } from 'kysely';
 import { admin } from '../../../test/support/caller.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { attributesOf } from '../../http/collection/attributes.ts';
@@ -9,6 +10,7 @@ import { openStore } from '../../store/database.ts';
 import { keyRow } from '../schema.ts';
 import { keyStore } from '../store.ts';
 import { hashKey } from './keys.ts';
+import { keyPageQuery } from './page.ts';
 import { keysResource } from './resource.ts';
 import { rowOfKey } from './row.ts';
 
@@ -172,10 +174,23 @@ describe('the resource of gateway keys', () => {
     const others: ListQuery[] = [
       { ...all, groups: team('c*') },
       { ...all, groups: [...team('core'), ...team('web')] },
-      { ...all, sort: [{ attribute: 'last_used_at', descending: true }] },
+      { ...all, sort: [{ attribute: 'models', descending: true }] },
       { ...all, sort: [{ attribute: 'name', descending: false }], ignoreCase: true },
     ];
     for (const query of others) assert.equal(await resource.page?.(query, admin), null);
     assert.equal((await resource.page?.({ ...all, groups: team('c*', '==') }, admin))?.filtered, 0);
+  });
+
+  it('orders keys by their last use with one step into the index by key for each', async (test) => {
+    const { store } = await opened(test);
+    for (const descending of [true, false]) {
+      const sort = [{ attribute: 'last_used_at', descending }];
+      const order = keyPageQuery({ groups: [], sort, ignoreCase: false, limit: 2, offset: 0 })?.order ?? [];
+      const { rows } = await sql`explain query plan select id from keys order by ${sql.join(order)}`.execute(
+        store.db,
+      );
+      const steps = JSON.stringify(rows).match(/requests[ \w]*\(?[^"]*/g);
+      assert.deepEqual(steps, ['requests USING COVERING INDEX requests_by_key (key_id=?)']);
+    }
   });
 });
