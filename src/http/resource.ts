@@ -100,9 +100,8 @@ export interface ListQuery {
 export interface Page {
   /** The rows of this page, in order. */
   rows: Row[];
-  /** All that the caller may see; null where there is a filter and it would take long to count all. */
-  count: number | null;
-  /** All that fit the filter, or all where there is none. */
+  /** All that the caller may see, and all that fit the filter. */
+  count: number;
   filtered: number;
 }
 

@@ -15,10 +15,10 @@ export interface EnvelopeParts {
 /** A page of a collection as ManageIQ has it. `links.last` is the last page that has a member. */
 export function envelope(listing: Listing, parts: EnvelopeParts): Record<string, unknown> {
   const { name, path, page, members, actions } = parts;
-  const matching = listing.filtered ? page.filtered : (page.count ?? page.filtered);
+  const matching = listing.filtered ? page.filtered : page.count;
   return {
     name,
-    ...(page.count === null ? {} : { count: page.count }),
+    count: page.count,
     subcount: members.length,
     ...(listing.filtered ? { subquery_count: page.filtered } : {}),
     pages: Math.ceil(matching / listing.query.limit),

@@ -107,7 +107,7 @@ it('puts the requests of a session of one key together', async (test) => {
   assert.equal(await runs.find('run-9', {} as never), null);
 });
 
-it('leaves out the count of all runs where there is a filter, and tells runs of one session by their keys', async (test) => {
+it('counts all runs and those of a filter, and tells runs of one session by their keys', async (test) => {
   const more = [
     madeEntry({ id: 'req_5', startedAt: start + 5 * HOUR_MS, keyId: 'key_2', session: 'run-1' }),
     madeEntry({ id: 'req_6', startedAt: start, keyId: 'key_3', session: 'run-1' }),
@@ -124,7 +124,7 @@ it('leaves out the count of all runs where there is a filter, and tells runs of 
     ['run-2', null],
   ];
   assert.deepEqual(await shown({}), [latest, 4, 4]);
-  assert.deepEqual(await shown({ groups: [[is('session', 'run-2')]] }), [[['run-2', null]], null, 1]);
+  assert.deepEqual(await shown({ groups: [[is('session', 'run-2')]] }), [[['run-2', null]], 4, 1]);
   assert.deepEqual(await shown({ offset: 9 }), [[], 4, 4]);
 });
 

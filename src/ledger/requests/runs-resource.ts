@@ -26,7 +26,8 @@ export function toolRunsResource(store: Pick<Store, 'db'>): Resource {
         });
       const rows = await (query.groups.length === 0 ? latestRuns(store, query) : runs(store, query));
       const filtered = await countOf(store, query.groups);
-      return { rows, count: query.groups.length === 0 ? filtered : null, filtered };
+      const count = query.groups.length === 0 ? filtered : await countOf(store, []);
+      return { rows, count, filtered };
     },
     async find(id) {
       const groups = [[{ attribute: 'session', operator: '==', value: id } as const]];

@@ -123,13 +123,10 @@ function collectionItem(resource: Resource): PathItem {
   const list: JsonSchema = {
     type: 'object',
     description: `A page of ${name}`,
-    required: ['name', 'subcount', 'pages', 'links'],
+    required: ['name', 'count', 'subcount', 'pages', 'links'],
     properties: {
       name: { ...text, description: 'Of the collection', example: name },
-      count: {
-        ...number,
-        description: 'All members that the caller may see; tool runs have none with a filter',
-      },
+      count: { ...number, description: 'All members that the caller may see' },
       subcount: { ...number, description: 'Members on this page' },
       subquery_count: { ...number, description: 'Members that fit the filter, where there is one' },
       pages: number,
