@@ -23,7 +23,7 @@ export const storagePruneCommand: Command = {
     { name: 'yes', short: 'y', summary: 'do not ask' },
   ],
   needs: 'store',
-  about: `Removes the records of requests that began before a day of UTC, also while a gateway runs, after the sums of their hours and days were put into an archive: reports by hour, day, week and month stay as they are. A month that budgets count is never cut, so ${LEAST_LEDGER_DAYS} days is the least. A command that is cut off can be repeated. The file in the data directory does not shrink; later records take the place.`,
+  about: `Removes the records of requests that began before a day of UTC, also while a gateway runs, after the sums of their hours and days were put into an archive. Reports by provider, model, format, outcome and tier keep their whole hours; reports by connection, combo, key, owner, team and tag keep their days of UTC, so reports of these in another time zone or by the hour no longer have the removed requests. A month that budgets count is never cut, so ${LEAST_LEDGER_DAYS} days is the least. A command that is cut off can be repeated. The file in the data directory does not shrink; later records take the place.`,
   examples: [
     { command: 'gateway storage prune --dry-run', does: 'with ledger.retention_days' },
     { command: 'gateway storage prune --older-than 90 --yes --json', does: 'in a script' },
