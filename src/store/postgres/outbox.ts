@@ -20,9 +20,14 @@ export interface Outbox {
   close(): void;
 }
 
+/** Where the rows wait. */
+export function outboxPath(dataDir: string): string {
+  return join(dataDir, 'outbox.db');
+}
+
 /** @param maxBytes of all that waits together */
 export function openOutbox(dataDir: string, maxBytes: number = MAX_BYTES): Outbox {
-  const path = join(dataDir, 'outbox.db');
+  const path = outboxPath(dataDir);
   let database: DatabaseSync | null = null;
   let rows = 0;
   let bytes = 0;
