@@ -180,12 +180,12 @@ function sessionOf(
     if (refusal === undefined) asked?.resolve();
     else asked?.reject(new Error(`The MQTT server refused with code ${String(refusal)}`));
   };
-  /** The server takes only so many messages that it has not confirmed. */
-  const takeTurn = async () => {
+  /** The send quota (MQTT 5.0, 4.9): the server takes only so many messages that it has not confirmed. */
+  const takeSendQuota = async () => {
     if (unconfirmed < mostUnconfirmed) unconfirmed += 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
   };
-  const endTurn = () => {
+  const returnSendQuota = () => {
     const next = waiting.shift();
     if (next === undefined) unconfirmed -= 1;
     else next();
@@ -203,13 +203,13 @@ function sessionOf(
     sessionPresent,
     sharedSubscriptions: version === 5 && properties.sharedSubscriptionAvailable !== false,
     async publish(topic, payload, own) {
-      await takeTurn();
+      await takeSendQuota();
       const message = { cmd: 'publish', qos: 1, dup: false, retain: false, topic } as const;
       const packet = { ...message, payload: Buffer.from(payload), ...(own && { properties: own }) };
       try {
         await ask((messageId) => ({ ...packet, messageId }));
       } finally {
-        endTurn();
+        returnSendQuota();
       }
     },
     subscribe: (topic) =>
