@@ -102,9 +102,9 @@ function problemOf(
   consumers: readonly { channel: string; channelError: string | null }[],
   id: string,
 ): string | null {
-  const outlets = sources.flatMap(({ channels }) => channels.filter(({ channel }) => channel === id));
+  const sinks = sources.flatMap(({ channels }) => channels.filter(({ channel }) => channel === id));
   const problems = [
-    ...outlets.map(({ lastError }) => lastError),
+    ...sinks.map(({ lastError }) => lastError),
     ...consumers.filter(({ channel }) => channel === id).map(({ channelError }) => channelError),
   ];
   return problems.find((problem) => problem !== null) ?? null;
@@ -116,15 +116,15 @@ function channelStatus(
   triggers: readonly TriggerStatus[],
 ): ChannelStatus {
   const { id, scheme, topic } = channel;
-  const outlets = sources.flatMap(({ channels }) => channels.filter((one) => one.channel === id));
+  const sinks = sources.flatMap(({ channels }) => channels.filter((one) => one.channel === id));
   const consumers = triggers.flatMap((trigger) => trigger.consumers.filter((one) => one.channel === id));
   const waiting = consumers.map((consumer) => consumer.waiting);
   return {
     id,
     scheme,
     topic,
-    published: outlets.reduce((sum, { sent }) => sum + sent, 0),
-    failed: outlets.reduce((sum, { failed }) => sum + failed, 0),
+    published: sinks.reduce((sum, { sent }) => sum + sent, 0),
+    failed: sinks.reduce((sum, { failed }) => sum + failed, 0),
     waiting: waiting.includes(null) ? null : waiting.reduce<number>((sum, count) => sum + (count ?? 0), 0),
     problem: problemOf(sources, consumers, id),
     degraded: degradations(channel),

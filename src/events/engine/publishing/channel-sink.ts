@@ -9,8 +9,8 @@ const PUBLISH_TIMEOUT_MS = 10_000;
 
 export type SendOutcome = { readonly kind: 'sent' } | PublishFailure;
 
-/** A channel that a source publishes into, with the source's limits. */
-export interface Outlet {
+/** Publishes a source's events into one channel, within the limits of the source. */
+export interface ChannelSink {
   readonly channelId: string;
   admit(): Admission | Promise<Admission>;
   /**
@@ -18,11 +18,11 @@ export interface Outlet {
    * @param always tries it whatever is known of the channel
    */
   send(event: CloudEvent, admission: Admitted, always?: boolean): SendOutcome | Promise<SendOutcome>;
-  status(): OutletStatus;
+  status(): ChannelSinkStatus;
 }
 
 /** Counters since it was made. */
-export interface OutletStatus {
+export interface ChannelSinkStatus {
   readonly channel: string;
   readonly sent: number;
   readonly failed: number;
@@ -30,7 +30,7 @@ export interface OutletStatus {
   readonly lastError: string | null;
 }
 
-export interface OutletInput {
+export interface ChannelSinkInput {
   channelId: string;
   channel: Channel;
   /** Shared by all that publish into the channel. */
@@ -39,7 +39,13 @@ export interface OutletInput {
   clock: Clock;
 }
 
-export function createOutlet({ channel, channelId, clock, gate, health }: OutletInput): Outlet {
+export function createChannelSink({
+  channel,
+  channelId,
+  clock,
+  gate,
+  health,
+}: ChannelSinkInput): ChannelSink {
   let sent = 0;
   let failed = 0;
   let lastError: string | null = null;

@@ -10,7 +10,12 @@ import type { Admitted, Gate, Refused } from '../../strategies/gate.ts';
 import { retryDelay } from '../backoff.ts';
 import { sourceExtension } from '../sources/source-extension.ts';
 import type { ChannelHealths, PublishFailure } from './channel-health.ts';
-import { createOutlet, type Outlet, type OutletStatus, type SendOutcome } from './outlet.ts';
+import {
+  type ChannelSink,
+  type ChannelSinkStatus,
+  createChannelSink,
+  type SendOutcome,
+} from './channel-sink.ts';
 import { createSender, type Sender } from './sender.ts';
 
 export type RejectReason =
@@ -91,7 +96,7 @@ export interface PublisherStatus {
   /** Events that no router leads anywhere; they are accepted. */
   readonly unrouted: number;
   readonly storage: SpoolStatus | null;
-  readonly channels: readonly (OutletStatus & {
+  readonly channels: readonly (ChannelSinkStatus & {
     /** Events in the storage for this channel. */
     readonly waiting: number;
   })[];
@@ -113,7 +118,7 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
 
   const open = (channelId: string, channel: Channel): Line => {
     const gate = input.gateOf(channelId);
-    const outlet = createOutlet({ channelId, channel, health: input.healthOf(channel), gate, clock });
+    const sink = createChannelSink({ channelId, channel, health: input.healthOf(channel), gate, clock });
     const { retry } = source.runtime;
     const before = ending.get(channelId);
     before?.now.abort();
@@ -121,8 +126,8 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
     const sender =
       spool === null
         ? null
-        : createSender({ after, sourceId: source.id, outlet, spool, retry, clock, random, log });
-    return { channel, outlet, sender };
+        : createSender({ after, sourceId: source.id, sink, spool, retry, clock, random, log });
+    return { channel, sink, sender };
   };
   const end = (channelId: string, { sender }: Line, drain: boolean) => {
     if (sender === null) return;
@@ -159,18 +164,18 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
 
   /** What became of a first attempt; further ones follow as often as the rule says. Nothing waits where nothing has to. */
   const sendNow = (
-    outlet: Outlet,
+    sink: ChannelSink,
     event: CloudEvent,
     first: Admitted,
     waitMs: number,
   ): PublishResult | Promise<PublishResult> => {
-    const outcome = outlet.send(event, first);
+    const outcome = sink.send(event, first);
     if (outcome instanceof Promise || source.runtime.retry !== null || spool !== null)
-      return sendAgain(outlet, event, outcome, waitMs);
+      return sendAgain(sink, event, outcome, waitMs);
     return outcome.kind === 'sent' ? { kind: 'accepted' } : rejectedBy(outcome);
   };
   const sendAgain = async (
-    outlet: Outlet,
+    sink: ChannelSink,
     event: CloudEvent,
     first: SendOutcome | Promise<SendOutcome>,
     waitMs: number,
@@ -184,24 +189,24 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
       const { retry } = source.runtime;
       if (retry === null || attempt > retry.max || closed.signal.aborted) break;
       await pause(retryDelay(retry, attempt, 0, random()), clock, closed.signal);
-      const admission = await outlet.admit();
+      const admission = await sink.admit();
       if (admission.kind === 'refused') {
         problem = refusal(admission);
         break;
       }
-      sending = outlet.send(event, admission);
+      sending = sink.send(event, admission);
     }
-    return spool === null ? problem : keep(event, [outlet.channelId], waitMs);
+    return spool === null ? problem : keep(event, [sink.channelId], waitMs);
   };
 
   /** A source that waits for its channels. What must stay behind events in the storage goes there too. */
   const sendToAll = async (
     event: CloudEvent,
-    outlets: readonly Outlet[],
+    sinks: readonly ChannelSink[],
     waitMs: number,
   ): Promise<PublishResult> => {
-    const admitting = outlets.map((outlet) =>
-      spool !== null && spool.waiting(outlet.channelId) > 0 ? null : outlet.admit(),
+    const admitting = sinks.map((sink) =>
+      spool !== null && spool.waiting(sink.channelId) > 0 ? null : sink.admit(),
     );
     const admissions = await settledOf(admitting);
     const refused = admissions.find((one) => one?.kind === 'refused');
@@ -209,11 +214,11 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
       for (const one of admissions) if (one?.kind === 'admitted') one.cancel();
       return refusal(refused);
     }
-    const results = outlets.map((outlet, index) => {
+    const results = sinks.map((sink, index) => {
       const admission = admissions[index];
       return admission?.kind === 'admitted'
-        ? sendNow(outlet, event, admission, waitMs)
-        : keep(event, [outlet.channelId], waitMs);
+        ? sendNow(sink, event, admission, waitMs)
+        : keep(event, [sink.channelId], waitMs);
     });
     return worst(await settledOf(results));
   };
@@ -225,15 +230,15 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
       attributes: { ...event.attributes, [sourceExtension]: source.id },
       data: event.data,
     };
-    const outlets = [...lines].flatMap(([id, { outlet }]) => (takes(id, sent) ? [outlet] : []));
-    if (outlets.length === 0) {
+    const sinks = [...lines].flatMap(([id, { sink }]) => (takes(id, sent) ? [sink] : []));
+    if (sinks.length === 0) {
       counts.unrouted += 1;
       return { kind: 'accepted' };
     }
-    if (!source.asyncSend) return sendToAll(sent, outlets, waitMs);
+    if (!source.asyncSend) return sendToAll(sent, sinks, waitMs);
     const kept = await keep(
       sent,
-      outlets.map(({ channelId }) => channelId),
+      sinks.map(({ channelId }) => channelId),
       waitMs,
     );
     return kept.kind === 'spooled' ? { kind: 'accepted' } : kept;
@@ -259,8 +264,8 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
       ...counts,
       rejected: { ...rejected },
       storage: spool?.status() ?? null,
-      channels: [...lines].map(([id, { outlet }]) => ({
-        ...outlet.status(),
+      channels: [...lines].map(([id, { sink }]) => ({
+        ...sink.status(),
         waiting: spool?.waiting(id) ?? 0,
       })),
     }),
@@ -299,7 +304,7 @@ interface Ending {
 /** The way of a source's events into one channel. */
 interface Line {
   readonly channel: Channel;
-  readonly outlet: Outlet;
+  readonly sink: ChannelSink;
   /** Brings what waits in the storage; null where there is none. */
   readonly sender: Sender | null;
 }

@@ -5,7 +5,7 @@ import type { Spool, Waiting } from '../../spool/spool.ts';
 import type { Clock } from '../../strategies/clock.ts';
 import type { Admitted } from '../../strategies/gate.ts';
 import { retryDelay } from '../backoff.ts';
-import type { Outlet } from './outlet.ts';
+import type { ChannelSink } from './channel-sink.ts';
 
 /** Events under way at a time, while the channel takes them. */
 const MOST_UNDER_WAY = 256;
@@ -18,7 +18,7 @@ export interface SenderInput {
   /** It begins when this is settled: the one before it has ended. */
   after: Promise<void>;
   sourceId: string;
-  outlet: Outlet;
+  sink: ChannelSink;
   spool: Spool;
   retry: Retry | null;
   clock: Clock;
@@ -40,13 +40,13 @@ export function createSender({
   after,
   clock,
   log,
-  outlet,
+  sink,
   random,
   retry,
   sourceId,
   spool,
 }: SenderInput): Sender {
-  const { channelId } = outlet;
+  const { channelId } = sink;
   let wake = () => {};
   let closing: AbortSignal | null = null;
   let window = 1;
@@ -68,7 +68,7 @@ export function createSender({
 
   /** While it fails it is tried seldom, and has to be: only so it is known that the channel is back. */
   const send = async (event: CloudEvent, sequence: number, admission: Admitted): Promise<boolean> => {
-    const { kind } = await outlet.send(event, admission, true);
+    const { kind } = await sink.send(event, admission, true);
     if (kind === 'sent') spool.done(channelId, [sequence]);
     return kind === 'sent';
   };
@@ -76,7 +76,7 @@ export function createSender({
     let pauseMs = 0;
     const underWay: Promise<boolean>[] = [];
     for (const { event, sequence } of batch) {
-      const admission = await outlet.admit();
+      const admission = await sink.admit();
       if (admission.kind === 'refused') {
         // There is room again when what is under way is over.
         const ownPlaces = admission.by === 'concurrency-limit' && underWay.length > 0;
@@ -95,7 +95,7 @@ export function createSender({
     window = 1;
     if (failures === 1)
       log.warn(
-        { source: sourceId, channel: channelId, error: outlet.status().lastError },
+        { source: sourceId, channel: channelId, error: sink.status().lastError },
         'events wait for a channel',
       );
     const ruled = retry !== null && failures <= retry.max;

@@ -148,22 +148,22 @@ const isOwn = ({ processor }: Source): boolean => processor.kind === 'gateway';
  */
 function settingsOf(source: Source, configured: EventConfig, pool: ChannelPool): PublisherSettings {
   const { channels, routes } = configured;
-  const outlets = new Map<Channel, { id: string; routes: Route[] }>();
+  const destinations = new Map<Channel, { id: string; routes: Route[] }>();
   for (const route of routes) {
     const config = channels.get(route.channelId);
     if (route.sourceId !== source.id || config === undefined) continue;
     if (isOrigin(config.id, source, configured)) continue;
     const channel = pool.open(config);
-    const outlet = outlets.get(channel) ?? { id: config.id, routes: [] };
-    outlet.routes.push(route);
-    outlets.set(channel, outlet);
+    const destination = destinations.get(channel) ?? { id: config.id, routes: [] };
+    destination.routes.push(route);
+    destinations.set(channel, destination);
   }
   const selectors = isOwn(source)
-    ? new Map([...outlets.values()].map(({ id, routes: own }) => [id, createRouteSelector(own)]))
+    ? new Map([...destinations.values()].map(({ id, routes: own }) => [id, createRouteSelector(own)]))
     : null;
   return {
     source,
-    channels: new Map([...outlets].map(([channel, { id }]) => [id, channel])),
+    channels: new Map([...destinations].map(([channel, { id }]) => [id, channel])),
     takes: (id, event) => selectors === null || selectors.get(id)?.(event, source.id) === true,
   };
 }
