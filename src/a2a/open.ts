@@ -12,11 +12,11 @@ import { askSkill } from './skills/ask.ts';
 import { explainSkill } from './skills/explain.ts';
 import { reportSkill } from './skills/report.ts';
 
-/** What is asked of the management API: who may come in, and what is read in their name. */
-export interface Door {
+/** What the server asks of the management API: to authenticate clients, and to read on their behalf. */
+export interface A2aManagement {
   /** Checks where a request comes from. @throws GatewayError */
   guard(exchange: Exchange): Promise<void>;
-  /** @throws GatewayError for who may not come in */
+  /** Authenticates the client. @throws GatewayError `unauthorized`, `forbidden` */
   admit(exchange: Exchange): Promise<Caller>;
   /** The body as JSON. @throws GatewayError */
   body(exchange: Exchange, caller: Pick<Caller, 'role'>): Promise<unknown>;
@@ -42,7 +42,7 @@ export interface A2aInput {
 
 export interface A2a extends Pick<CallCounter, 'counts'> {
   /** Answers a request at `/a2a` or for the agent card. Never throws. */
-  serve(exchange: Exchange, door: Door): Promise<void>;
+  serve(exchange: Exchange, management: A2aManagement): Promise<void>;
   /** Reads its own card. @throws what went wrong */
   selfTest(): Promise<string>;
   /** Ends the tasks that are under way. */
@@ -63,14 +63,14 @@ export function openA2a(input: A2aInput): A2a {
   const { called, counts } = createCallCounter(now, report);
   let completion: Completion | null = null;
   let server: A2aServer | null = null;
-  const started = async (door: Door): Promise<A2aServer> => {
+  const started = async (management: A2aManagement): Promise<A2aServer> => {
     const { createA2aServer } = await import('./server.ts');
     if (server !== null) return server;
     completion = createCompletion(root);
     const deps: SkillDeps = {
       complete: completion.complete,
       read: async (caller, path, params) => ({
-        ...(await door.call(caller, { method: 'GET', path, params })).body,
+        ...(await management.call(caller, { method: 'GET', path, params })).body,
       }),
     };
     const skills = {
@@ -83,24 +83,24 @@ export function openA2a(input: A2aInput): A2a {
   };
   return {
     counts,
-    async serve(exchange, door) {
+    async serve(exchange, management) {
       try {
-        await door.guard(exchange);
+        await management.guard(exchange);
         if (exchange.path === CARD_PATH) {
           gate(exchange);
           sendCard(exchange);
           return;
         }
-        const identity = await identified(exchange, door, keyOf);
+        const identity = await identified(exchange, management, keyOf);
         gate(exchange);
         if (exchange.request.method !== 'POST') throw notAllowed(exchange, 'POST');
-        const body = await door.body(exchange, identity.caller ?? { role: 'viewer' });
+        const body = await management.body(exchange, identity.caller ?? { role: 'viewer' });
         checkDepth(body);
         if (typeof body !== 'object' || body === null || Array.isArray(body))
           throw new GatewayError('invalid_request', 'Send one JSON-RPC request');
-        await (await started(door)).answer(exchange, { ...body }, identity);
+        await (await started(management)).answer(exchange, { ...body }, identity);
       } catch (error) {
-        door.refuse(exchange, error);
+        management.refuse(exchange, error);
       }
     },
     async selfTest() {
@@ -117,15 +117,19 @@ export function openA2a(input: A2aInput): A2a {
 }
 
 /** Who sends a message: by a gateway key, by a login, or by both. @throws GatewayError `unauthorized` */
-async function identified(exchange: Exchange, door: Door, keyOf: A2aInput['keyOf']): Promise<Identity> {
+async function identified(
+  exchange: Exchange,
+  management: A2aManagement,
+  keyOf: A2aInput['keyOf'],
+): Promise<Identity> {
   const key = keyOf(exchange);
   if (key === null) {
-    const caller = await door.admit(exchange);
+    const caller = await management.admit(exchange);
     return { owner: `user ${caller.userId}`, key: null, caller };
   }
   const { authorization, 'x-auth-token': token } = exchange.request.headers;
   const alsoLogin = token !== undefined || (authorization !== undefined && !authorization.includes(key.text));
-  const caller = alsoLogin ? await door.admit(exchange) : null;
+  const caller = alsoLogin ? await management.admit(exchange) : null;
   return { owner: `key ${key.id}${caller === null ? '' : ` ${caller.userId}`}`, key: key.text, caller };
 }
 

@@ -4,9 +4,9 @@ import { type CallCounter, createCallCounter } from '../lib/call-counts.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Api, Body } from './api.ts';
 
-/** What is asked of the management API: who may come in, and what is done in their name. */
-export interface Door {
-  /** @throws GatewayError for who may not come in */
+/** What the server asks of the management API: to authenticate clients, and to act on their behalf. */
+export interface McpManagement {
+  /** Authenticates the client. @throws GatewayError `unauthorized`, `forbidden` */
   admit(exchange: Exchange): Promise<Caller>;
   /** The body as JSON. @throws GatewayError */
   body(exchange: Exchange, caller: Caller): Promise<unknown>;
@@ -30,7 +30,7 @@ export interface McpInput {
 
 export interface Mcp extends Pick<CallCounter, 'counts'> {
   /** Answers a request at `/mcp`. Never throws. */
-  serve(exchange: Exchange, door: Door): Promise<void>;
+  serve(exchange: Exchange, management: McpManagement): Promise<void>;
   /** Speaks the protocol with itself. @throws what went wrong */
   selfTest(): Promise<string>;
 }
@@ -43,21 +43,21 @@ export function isMcpPath(path: string): boolean {
 export function openMcp({ gate, now, report, version }: McpInput): Mcp {
   const { called, counts } = createCallCounter(now, report);
   return {
-    async serve(exchange, door) {
+    async serve(exchange, management) {
       try {
-        const caller = await door.admit(exchange);
+        const caller = await management.admit(exchange);
         gate(exchange);
         const { answerMcp, sendRefusal } = await import('./http.ts');
         try {
           if (exchange.request.method !== 'POST') throw notAllowed(exchange);
-          const body = await door.body(exchange, caller);
-          await answerMcp(exchange, body, { version, api: apiOf(door, caller), called });
+          const body = await management.body(exchange, caller);
+          await answerMcp(exchange, body, { version, api: apiOf(management, caller), called });
         } catch (error) {
           if (!(error instanceof GatewayError)) throw error;
           sendRefusal(exchange, error);
         }
       } catch (error) {
-        door.refuse(exchange, error);
+        management.refuse(exchange, error);
       }
     },
     counts,
@@ -69,15 +69,15 @@ export function openMcp({ gate, now, report, version }: McpInput): Mcp {
   };
 }
 
-/** The management API in the name of a caller. */
-function apiOf(door: Door, caller: Caller): Api {
+/** The management API on behalf of a client. */
+function apiOf(management: McpManagement, caller: Caller): Api {
   return {
     can: caller.can,
     get: async (path, params = new URLSearchParams()) =>
-      contentOf(await door.call(caller, { method: 'GET', path, params })),
+      contentOf(await management.call(caller, { method: 'GET', path, params })),
     post: async (path, body) =>
-      contentOf(await door.call(caller, { method: 'POST', path, params: new URLSearchParams(), body })),
-    watchEvents: (watch) => door.watchEvents(caller, watch),
+      contentOf(await management.call(caller, { method: 'POST', path, params: new URLSearchParams(), body })),
+    watchEvents: (watch) => management.watchEvents(caller, watch),
   };
 }
 

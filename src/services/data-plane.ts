@@ -9,7 +9,7 @@ export interface DataPlaneInput extends Pick<GateInput, 'changed' | 'now' | 'run
   calls(): readonly OpenCall[];
 }
 
-/** The door in front of the model endpoints. */
+/** Admits requests to the model endpoints. */
 export interface DataPlane extends Omit<Gate, 'admit'> {
   /** Lets a model request in, and counts it until it is answered. @throws GatewayError `data_plane_stopped` */
   gate(exchange: Pick<AnyExchange, 'response'>): void;

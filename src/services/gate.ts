@@ -21,7 +21,7 @@ export interface GateInput {
   changed(): void;
 }
 
-/** The door in front of a service that shares the process and its socket with others. */
+/** Admits requests to a service that shares the process and its socket with others. */
 export interface Gate {
   /** Lets a request in, and counts it until it is answered. @throws GatewayError as `refusal` says */
   admit(exchange: Pick<AnyExchange, 'response'>): void;

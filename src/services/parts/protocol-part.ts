@@ -18,7 +18,7 @@ export interface ProtocolGateInput extends Pick<GateInput, 'changed' | 'now' | '
   name: string;
 }
 
-/** The door in front of a protocol that the gateway speaks beside the model endpoints. */
+/** Admits requests of a protocol that the gateway speaks beside the model endpoints. */
 export function createProtocolGate({ name, ...input }: ProtocolGateInput): Gate {
   return createGate({
     ...input,
