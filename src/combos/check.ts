@@ -4,17 +4,17 @@ import { MAX_DEPTH } from './compile.ts';
 import { type ComboTarget, comboName } from './schema.ts';
 
 /** A combo as far as its targets go. */
-export interface Named {
+export interface ComboDefinition {
   name: string;
   targets: readonly ComboTarget[];
 }
 
-/** What a combo's targets may lead to, beside providers. */
-export interface Around {
+/** The targets that a combo may name, beside providers. */
+export interface AvailableTargets {
   /** Names and ids of connections, active or not. */
   connections: ReadonlySet<string>;
   /** The other combos. */
-  combos: readonly Named[];
+  combos: readonly ComboDefinition[];
 }
 
 /** The name as it is stored. @throws GatewayError for one that is not valid */
@@ -25,11 +25,11 @@ export function checkedComboName(name: string): string {
 }
 
 /** @throws GatewayError for a target that leads nowhere, or back to the combo itself */
-export function checkTargets(combo: Named, around: Around): void {
+export function checkTargets(combo: ComboDefinition, available: AvailableTargets): void {
   if (combo.targets.length === 0) throw bad('targets', 'name at least one target, e.g. openai/gpt-5');
-  const all = new Map([combo, ...around.combos].map((one) => [one.name, one]));
+  const all = new Map([combo, ...available.combos].map((one) => [one.name, one]));
   for (const [index, { target }] of combo.targets.entries()) {
-    const problem = problemOf(target, all, around);
+    const problem = problemOf(target, all, available);
     if (problem !== null) throw bad(`targets[${index}]`, problem);
   }
   // A change here may also make others too deep.
@@ -39,7 +39,11 @@ export function checkTargets(combo: Named, around: Around): void {
   }
 }
 
-function problemOf(target: string, all: ReadonlyMap<string, Named>, { connections }: Around): string | null {
+function problemOf(
+  target: string,
+  all: ReadonlyMap<string, ComboDefinition>,
+  { connections }: AvailableTargets,
+): string | null {
   const slash = target.indexOf('/');
   if (slash === -1) {
     if (all.has(target)) return null;
@@ -51,7 +55,7 @@ function problemOf(target: string, all: ReadonlyMap<string, Named>, { connection
   return `there is no connection or provider "${prefix}": \`gateway providers list\` shows the connections`;
 }
 
-function depthProblem(name: string, all: ReadonlyMap<string, Named>): string | null {
+function depthProblem(name: string, all: ReadonlyMap<string, ComboDefinition>): string | null {
   const depths = new Map<string, number>();
   const path: string[] = [];
   /** The depth of a combo, or how it leads back to itself. */

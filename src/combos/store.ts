@@ -4,7 +4,7 @@ import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { ComboTable } from '../store/tables.ts';
-import { type Around, checkedComboName, checkTargets } from './check.ts';
+import { type AvailableTargets, checkedComboName, checkTargets } from './check.ts';
 import {
   type ComboOptions,
   type ComboRecord,
@@ -48,7 +48,7 @@ export function comboStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
      */
     add: (input: NewCombo, { activate: active = false }: Activation = {}): Promise<ComboRecord> =>
       db.transaction().execute(async (trx) => {
-        const others = await aroundOf(trx, await listed(trx), null);
+        const others = await availableTargets(trx, await listed(trx), null);
         const name = checkedComboName(input.name);
         checkTargets({ name, targets: input.targets }, others);
         const time = now();
@@ -86,7 +86,7 @@ export function comboStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
         const all = await listed(trx);
         const before = all.find((combo) => combo.id === id);
         if (before === undefined) return null;
-        const others = await aroundOf(trx, all, id);
+        const others = await availableTargets(trx, all, id);
         const name = patch.name === undefined ? before.name : checkedComboName(patch.name);
         if (name !== before.name) refuseUsed(before.name, others, 'renamed');
         const targets = patch.targets ?? before.targets;
@@ -117,7 +117,7 @@ export function comboStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
         const all = await listed(trx);
         const before = all.find((combo) => combo.id === id);
         if (before === undefined) return false;
-        refuseUsed(before.name, await aroundOf(trx, all, id), 'removed');
+        refuseUsed(before.name, await availableTargets(trx, all, id), 'removed');
         const { numDeletedRows } = await trx.deleteFrom('combos').where('id', '=', id).executeTakeFirst();
         return numDeletedRows > 0n;
       }),
@@ -151,7 +151,11 @@ async function listed(db: Store['db']): Promise<ComboRecord[]> {
 }
 
 /** @param own id of the combo that is changed */
-async function aroundOf(db: Store['db'], all: readonly ComboRecord[], own: string | null): Promise<Around> {
+async function availableTargets(
+  db: Store['db'],
+  all: readonly ComboRecord[],
+  own: string | null,
+): Promise<AvailableTargets> {
   const connections = await db.selectFrom('connections').select(['id', 'name']).execute();
   return {
     connections: new Set(connections.flatMap(({ id, name }) => [id, name])),
@@ -179,7 +183,7 @@ async function activate(db: Store['db'], id: string): Promise<boolean> {
 }
 
 /** @throws GatewayError `conflict` when another combo has this one as a target */
-function refuseUsed(name: string, { combos }: Around, change: 'removed' | 'renamed'): void {
+function refuseUsed(name: string, { combos }: AvailableTargets, change: 'removed' | 'renamed'): void {
   const user = combos.find(({ targets }) => targets.some(({ target }) => target === name));
   if (user === undefined) return;
   const message = `"${name}" is a target of the combo "${user.name}": take it out there before it is ${change}`;
