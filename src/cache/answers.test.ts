@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Answer, type AnswerCache, createAnswerCache } from './answers.ts';
-import { lookAt } from './request-key.ts';
+import { type AnswerCache, type CachedAnswer, createAnswerCache } from './answers.ts';
+import { cacheableRequest } from './cacheable-request.ts';
 
-function answer(bytes: number): Answer {
+function answer(bytes: number): CachedAnswer {
   const source = {
     connectionId: 'c',
     connection: 'c',
@@ -87,7 +87,7 @@ describe('the key of a request', () => {
     headers: [],
   };
   const keyOf = (body: unknown, more: Partial<typeof scope> = {}) =>
-    lookAt({ ...scope, ...more }, [Buffer.from(JSON.stringify(body))])?.key;
+    cacheableRequest({ ...scope, ...more }, [Buffer.from(JSON.stringify(body))])?.key;
 
   it('is the same for the same meaning, and another for every other', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'a' }], top: { x: 1, y: [1, 2] } };
@@ -111,7 +111,7 @@ describe('the key of a request', () => {
   });
 
   it('tells numbers apart that a double cannot', () => {
-    const keyOfText = (text: string) => lookAt(scope, [Buffer.from(text)])?.key;
+    const keyOfText = (text: string) => cacheableRequest(scope, [Buffer.from(text)])?.key;
     const [one, other] = ['789', '788'].map(
       (end) => `{"model":"m","top":{"y":1.0,"x":1234567890123456${end}}}`,
     );
@@ -120,6 +120,7 @@ describe('the key of a request', () => {
   });
 
   it('is none for what is no JSON object', () => {
-    for (const text of ['', '[]', '"a"', '{', '1.0']) assert.equal(lookAt(scope, [Buffer.from(text)]), null);
+    for (const text of ['', '[]', '"a"', '{', '1.0'])
+      assert.equal(cacheableRequest(scope, [Buffer.from(text)]), null);
   });
 });

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { CacheRow } from './schema.ts';
 
 /** An answer as it went to the caller who asked first. */
-export interface Answer {
+export interface CachedAnswer {
   status: number;
   /** What can be said again to others, flat. */
   headers: readonly string[];
@@ -20,19 +20,19 @@ export interface Answer {
 }
 
 /** An answer that is kept. Times in milliseconds since the epoch. */
-interface Kept {
-  answer: Answer;
+interface CacheEntry {
+  answer: CachedAnswer;
   keptAt: number;
   bytes: number;
 }
 
-/** What a request finds. */
-export type Found =
-  | { kind: 'hit'; answer: Answer; ageMs: number }
-  /** Another request is out for the same answer: what comes of it, null when nothing does. */
-  | { kind: 'wait'; answer: Promise<Answer | null> }
-  /** Nothing: whoever asked goes on, and says at last what came of it. */
-  | { kind: 'lead'; keep(answer: Answer | null): void };
+/** What a lookup finds. */
+export type CacheLookup =
+  | { kind: 'hit'; answer: CachedAnswer; ageMs: number }
+  /** The same request is under way: its answer, or null where none came. */
+  | { kind: 'wait'; answer: Promise<CachedAnswer | null> }
+  /** A miss: the request is carried out, and `keep` takes its answer, or null where none came. */
+  | { kind: 'lead'; keep(answer: CachedAnswer | null): void };
 
 export interface AnswerCacheInput {
   maxBytes: number;
@@ -47,7 +47,7 @@ export interface AnswerCache {
    * @param ttlMs how old an answer may be at most, where that is less than usual
    * @param fresh whether only an answer that is made now will do
    */
-  find(key: string, want: { ttlMs: number | null; fresh: boolean }): Found;
+  find(key: string, want: { ttlMs: number | null; fresh: boolean }): CacheLookup;
   bypassed(): void;
   /** @returns how many answers were forgotten */
   clear(): number;
@@ -60,16 +60,16 @@ const ENTRY_BYTES = 1_024;
 const LARGEST_SHARE = 1 / 8;
 
 /** The answers themselves, in the order of their last use. */
-function createStock({ maxBytes, now, ttlMs: usualTtl }: AnswerCacheInput) {
-  const kept = new Map<string, Kept>();
+function createLruStore({ maxBytes, now, ttlMs: usualTtl }: AnswerCacheInput) {
+  const kept = new Map<string, CacheEntry>();
   let bytes = 0;
-  const drop = (key: string, entry: Kept) => {
+  const drop = (key: string, entry: CacheEntry) => {
     kept.delete(key);
     bytes -= entry.bytes;
   };
   return {
     size: () => ({ entries: kept.size, bytes }),
-    put(key: string, answer: Answer): void {
+    put(key: string, answer: CachedAnswer): void {
       const size = answer.body.length + ENTRY_BYTES;
       if (size > maxBytes * LARGEST_SHARE) return;
       const old = kept.get(key);
@@ -81,7 +81,7 @@ function createStock({ maxBytes, now, ttlMs: usualTtl }: AnswerCacheInput) {
         drop(oldest, entry);
       }
     },
-    get(key: string, ttlMs: number): Kept | null {
+    get(key: string, ttlMs: number): CacheEntry | null {
       const entry = kept.get(key);
       if (entry === undefined) return null;
       const age = now() - entry.keptAt;
@@ -125,13 +125,13 @@ export function cacheSum(rows: readonly [CacheRow, ...CacheRow[]]): CacheRow {
 
 export function createAnswerCache(input: AnswerCacheInput): AnswerCache {
   const { maxBytes, now, ttlMs: usualTtl } = input;
-  const stock = createStock(input);
-  const flights = new Map<string, Promise<Answer | null>>();
+  const stored = createLruStore(input);
+  const flights = new Map<string, Promise<CachedAnswer | null>>();
   const counts = { hits: 0, misses: 0, bypasses: 0, coalesced: 0 };
 
   return {
     find(key, { fresh, ttlMs }) {
-      const entry = fresh ? null : stock.get(key, ttlMs ?? usualTtl);
+      const entry = fresh ? null : stored.get(key, ttlMs ?? usualTtl);
       if (entry !== null) {
         counts.hits += 1;
         return { kind: 'hit', answer: entry.answer, ageMs: now() - entry.keptAt };
@@ -147,13 +147,13 @@ export function createAnswerCache(input: AnswerCacheInput): AnswerCache {
         return { kind: 'wait', answer: counted };
       }
       counts.misses += 1;
-      const { promise, resolve } = Promise.withResolvers<Answer | null>();
+      const { promise, resolve } = Promise.withResolvers<CachedAnswer | null>();
       flights.set(key, promise);
       return {
         kind: 'lead',
         keep(answer) {
           if (flights.get(key) === promise) flights.delete(key);
-          if (answer !== null) stock.put(key, answer);
+          if (answer !== null) stored.put(key, answer);
           resolve(answer);
         },
       };
@@ -162,15 +162,15 @@ export function createAnswerCache(input: AnswerCacheInput): AnswerCache {
       counts.bypasses += 1;
     },
     clear() {
-      const { entries } = stock.size();
-      stock.clear();
+      const { entries } = stored.size();
+      stored.clear();
       return entries;
     },
     stats() {
       const asked = counts.hits + counts.misses;
       return {
         id: 'answers',
-        ...stock.size(),
+        ...stored.size(),
         max_bytes: maxBytes,
         ttl_seconds: Math.round(usualTtl / 1000),
         ...counts,

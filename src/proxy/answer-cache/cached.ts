@@ -1,5 +1,5 @@
-import type { Answer } from '../../cache/answers.ts';
-import { lookAt } from '../../cache/request-key.ts';
+import type { CachedAnswer } from '../../cache/answers.ts';
+import { cacheableRequest } from '../../cache/cacheable-request.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { noUsage } from '../../codecs/wire-format.ts';
 import type { Plan } from '../../combos/routing.ts';
@@ -96,16 +96,16 @@ function keyOf({ body, facts, named, plan }: CacheQuestion): string | null {
     targets,
     headers: said,
   };
-  const looked = lookAt(scope, body);
-  if (looked === null || looked.stored) return null;
+  const cacheable = cacheableRequest(scope, body);
+  if (cacheable === null || cacheable.stored) return null;
   const byDefault = codecOf(format).stream?.byDefault === true;
-  const streams = named?.stream ?? (byDefault ? looked.stream !== false : looked.stream === true);
-  return (streams || looked.tools) && wish !== 'on' ? null : looked.key;
+  const streams = named?.stream ?? (byDefault ? cacheable.stream !== false : cacheable.stream === true);
+  return (streams || cacheable.tools) && wish !== 'on' ? null : cacheable.key;
 }
 
 function ask(
   { facts }: CacheQuestion,
-  keep: ((answer: Answer | null) => void) | null,
+  keep: ((answer: CachedAnswer | null) => void) | null,
   state: 'miss' | 'bypass',
 ): CacheAnswer {
   const { exchange } = facts;
@@ -126,7 +126,7 @@ function answerOf(
   { body, headers, status }: NonNullable<ReturnType<Recorder['recorded']>>,
   end: RequestEnd,
   { finishReason, target: { connection, model, provider } }: Attempted,
-): Answer {
+): CachedAnswer {
   const source = { connectionId: connection.id, connection: connection.name, provider: provider.id, model };
   return {
     status,
@@ -155,7 +155,7 @@ function sayable(headers: readonly string[]): string[] {
 }
 
 /** Sends an answer that was made for another request. It costs nothing. */
-function give(context: ProxyContext, facts: LedgerFacts, answer: Answer, ageMs: number): CacheAnswer {
+function give(context: ProxyContext, facts: LedgerFacts, answer: CachedAnswer, ageMs: number): CacheAnswer {
   const { exchange } = facts;
   const { body, headers, source, status } = answer;
   exchange.response.writeHead(status, [

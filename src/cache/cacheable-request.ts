@@ -3,7 +3,7 @@ import { isRawJSON, parseJson } from '../codecs/json/lossless.ts';
 import { isObject } from '../codecs/json/values.ts';
 
 /** Who asks for what: answers are given again within the same of all these only. */
-export interface Scope {
+export interface CacheScope {
   keyId: string;
   format: string;
   /** What the path says beside the model. */
@@ -25,8 +25,8 @@ const volatile: ReadonlySet<string> = new Set([
   'prompt_cache_retention',
 ]);
 
-/** A request as its cache sees it. */
-export interface Looked {
+/** What the cache reads of a request. */
+export interface CacheableRequest {
   key: string;
   /** The member `stream`, whatever it is. */
   stream: unknown;
@@ -37,10 +37,10 @@ export interface Looked {
 }
 
 /**
- * What makes a request the same as another: who asks, how, for which model, and the body as it means, whatever the order
- * of its members. Null for a body that is no JSON object.
+ * Reads a request for the cache. Its key covers the client, the path, the model and the content of the body, whatever the order
+ * of its fields. Null for a body that is no JSON object.
  */
-export function lookAt(scope: Scope, body: readonly Buffer[]): Looked | null {
+export function cacheableRequest(scope: CacheScope, body: readonly Buffer[]): CacheableRequest | null {
   let parsed: unknown;
   try {
     parsed = parseJson(Buffer.concat(body).toString('utf8'));
