@@ -10,7 +10,7 @@ import {
 } from '@a2a-js/sdk/server';
 import { GatewayError } from '../lib/error.ts';
 import { createExecutor } from './executor.ts';
-import type { Exchanged, Identity, Skill, SkillInput } from './skill.ts';
+import type { ChatMessage, Identity, Skill, SkillInput } from './skill.ts';
 import { createTasks, textIn } from './tasks.ts';
 
 const withKey: Identity = { owner: 'key key_1', key: 'sk-1', caller: null };
@@ -96,7 +96,7 @@ describe('a task of the A2A server', () => {
     await (await send('how are you?')).done;
     await (await send('and now?')).done;
     await (await send('who?', { contextId: 'c2' })).done;
-    const said: Exchanged[] = [
+    const said: ChatMessage[] = [
       { role: 'user', text: 'how are you?' },
       { role: 'assistant', text: 'fine' },
     ];

@@ -15,7 +15,7 @@ import {
 } from '@a2a-js/sdk/server';
 import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
-import { chosenSkill } from './choose.ts';
+import { chooseSkill } from './choose-skill.ts';
 import type { Identity, Skill, SkillId, SkillOutput } from './skill.ts';
 import { type Tasks, textIn } from './tasks.ts';
 
@@ -47,7 +47,7 @@ export function createExecutor({ called, identityOf, skills, tasks }: ExecutorIn
     const identity = identityOf(request);
     const text = textIn(userMessage);
     const metadata = userMessage.metadata ?? {};
-    const skill = chosenSkill(skills, { identity, metadata, text });
+    const skill = chooseSkill(skills, { identity, metadata, text });
     if (text.trim() === '') throw new GatewayError('invalid_request', 'The message has no text');
     const history = tasks.conversation(identity.owner, contextId);
     let pieces = 0;

@@ -12,7 +12,7 @@ export interface Identity {
   caller: Caller | null;
 }
 
-export interface Exchanged {
+export interface ChatMessage {
   role: 'user' | 'assistant';
   text: string;
 }
@@ -21,8 +21,8 @@ export interface SkillInput {
   text: string;
   metadata: Readonly<Record<string, unknown>>;
   identity: Identity;
-  /** What was said before in the same context, the oldest first. */
-  history: readonly Exchanged[];
+  /** The earlier messages of the context, the oldest first. */
+  history: readonly ChatMessage[];
   signal: AbortSignal;
 }
 
@@ -47,6 +47,6 @@ export interface SkillDeps {
 export interface CompletionRequest {
   key: string;
   model: string;
-  messages: readonly Exchanged[];
+  messages: readonly ChatMessage[];
   signal: AbortSignal;
 }

@@ -1,14 +1,14 @@
 import { type Part, type Task, TaskState } from '@a2a-js/sdk';
 import { resolveUserScope, type TaskStore } from '@a2a-js/sdk/server';
-import type { Exchanged } from './skill.ts';
+import type { ChatMessage } from './skill.ts';
 
 /** Tasks in memory, each seen by its owner alone. The oldest that have ended go when there are too many. */
 export interface Tasks extends TaskStore {
-  /** What was said in a context, the oldest first, as far as it is kept and bounded. */
-  conversation(owner: string, contextId: string): Exchanged[];
+  /** The messages of a context, the oldest first, bounded. */
+  conversation(owner: string, contextId: string): ChatMessage[];
 }
 
-interface Kept {
+interface OwnedTask {
   owner: string;
   task: Task;
 }
@@ -23,15 +23,15 @@ const MAX_TURNS = 20;
 const MAX_CHARACTERS = 100_000;
 
 export function createTasks(): Tasks {
-  const tasks = new Map<string, Kept>();
-  const ownBy = (owner: string) => [...tasks.values()].filter((kept) => kept.owner === owner);
+  const tasks = new Map<string, OwnedTask>();
+  const ownBy = (owner: string) => [...tasks.values()].filter((owned) => owned.owner === owner);
   const makeRoom = (owner: string) => {
     let own = ownBy(owner).length;
-    for (const kept of tasks.values()) {
-      const tooMany = tasks.size > MAX_TASKS || (kept.owner === owner && own > MAX_OWN);
-      if (!tooMany || !hasEnded(kept.task)) continue;
-      tasks.delete(kept.task.id);
-      if (kept.owner === owner) own -= 1;
+    for (const owned of tasks.values()) {
+      const tooMany = tasks.size > MAX_TASKS || (owned.owner === owner && own > MAX_OWN);
+      if (!tooMany || !hasEnded(owned.task)) continue;
+      tasks.delete(owned.task.id);
+      if (owned.owner === owner) own -= 1;
     }
   };
   return {
@@ -43,8 +43,8 @@ export function createTasks(): Tasks {
       if (isNew) makeRoom(owner);
     },
     async load(id, context) {
-      const kept = tasks.get(id);
-      return kept?.owner === resolveUserScope(context) ? copyOf(kept.task) : undefined;
+      const owned = tasks.get(id);
+      return owned?.owner === resolveUserScope(context) ? copyOf(owned.task) : undefined;
     },
     async list({ contextId, includeArtifacts, pageSize = DEFAULT_PAGE, pageToken, status }, context) {
       const fitting = ownBy(resolveUserScope(context))
@@ -64,9 +64,9 @@ export function createTasks(): Tasks {
       };
     },
     conversation(owner, contextId) {
-      const said = ownBy(owner)
+      const messages = ownBy(owner)
         .filter(({ task }) => task.contextId === contextId)
-        .flatMap(({ task }): Exchanged[] => {
+        .flatMap(({ task }): ChatMessage[] => {
           const [question, answer] = [textIn(task.history[0]), textIn(task.artifacts[0])];
           if (question === '' || answer === '') return [];
           return [
@@ -74,7 +74,7 @@ export function createTasks(): Tasks {
             { role: 'assistant', text: answer },
           ];
         });
-      return bounded(said);
+      return bounded(messages);
     },
   };
 }
@@ -113,13 +113,13 @@ function joined(parts: readonly Part[]): Part[] {
 }
 
 /** The newest turns that fit, beginning with a question. */
-function bounded(said: readonly Exchanged[]): Exchanged[] {
-  let first = said.length;
-  for (let characters = 0; first >= 2 && said.length - first < MAX_TURNS; first -= 2) {
-    characters += (said[first - 1]?.text.length ?? 0) + (said[first - 2]?.text.length ?? 0);
+function bounded(messages: readonly ChatMessage[]): ChatMessage[] {
+  let first = messages.length;
+  for (let characters = 0; first >= 2 && messages.length - first < MAX_TURNS; first -= 2) {
+    characters += (messages[first - 1]?.text.length ?? 0) + (messages[first - 2]?.text.length ?? 0);
     if (characters > MAX_CHARACTERS) break;
   }
-  return said.slice(first);
+  return messages.slice(first);
 }
 
 /** The text of a message or an artifact. */

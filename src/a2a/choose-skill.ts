@@ -6,7 +6,7 @@ import type { Skill, SkillId, SkillInput } from './skill.ts';
  * explanation where the text has the id of a request, and a report where it has none.
  * @throws GatewayError for a skill that there is not, and for one that needs another login
  */
-export function chosenSkill(
+export function chooseSkill(
   skills: Readonly<Record<SkillId, Skill>>,
   { identity, metadata, text }: Pick<SkillInput, 'identity' | 'metadata' | 'text'>,
 ): Skill {
