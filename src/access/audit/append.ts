@@ -8,7 +8,7 @@ import { type ChainEnd, chained, chainStart, parseRecord } from './chain.ts';
 import { auditFileOf, auditFiles, newestLines, sizeOf } from './files.ts';
 import type { AuditEntry } from './schema.ts';
 
-export interface Waiting {
+export interface PendingEntry {
   entry: AuditEntry;
   /** Milliseconds since the epoch. */
   time: number;
@@ -21,37 +21,37 @@ export interface Appender {
    * @param sync whether they must be on the disk
    * @throws the system's error, or GatewayError when another process keeps the lock
    */
-  append(waiting: readonly Waiting[], sync: boolean): Promise<void>;
+  append(pending: readonly PendingEntry[], sync: boolean): Promise<void>;
 }
 
 const LOCK_TRIES = 250;
 const LOCK_PAUSE_MS = 20;
 
 /** Where the last append ended: the newest file, null where there is none, and its size. */
-interface Place {
+interface FileEnd {
   file: string | null;
   bytes: number;
 }
 
 /** What the next record follows, and what has to be said first. */
-interface Found extends Place {
+interface ChainTail extends FileEnd {
   end: ChainEnd;
   notes: AuditEntry[];
 }
 
 /** Writes the chain in `folder`, which is made when there is none. */
 export function createAppender(folder: string, now: () => number): Appender {
-  let place: Place | null = null;
+  let fileEnd: FileEnd | null = null;
   let end = chainStart;
 
-  const write = async (waiting: readonly Waiting[], sync: boolean): Promise<void> => {
-    const found = (await isUnchanged(folder, place)) ? null : await findEnd(folder, end, now());
-    const at: Place = found ?? place ?? { file: null, bytes: 0 };
+  const write = async (pending: readonly PendingEntry[], sync: boolean): Promise<void> => {
+    const tail = (await isUnchanged(folder, fileEnd)) ? null : await findEnd(folder, end, now());
+    const at: FileEnd = tail ?? fileEnd ?? { file: null, bytes: 0 };
     // A clock that was set back begins no file that would stand before others.
     const month = auditFileOf(now());
     const file = at.file !== null && at.file > month ? at.file : month;
-    let next = found?.end ?? end;
-    const lines = [...(found?.notes ?? []).map((entry) => ({ entry, time: now() })), ...waiting].map(
+    let next = tail?.end ?? end;
+    const lines = [...(tail?.notes ?? []).map((entry) => ({ entry, time: now() })), ...pending].map(
       ({ entry, time }) => {
         const made = chained(entry, time, next);
         next = made.end;
@@ -59,21 +59,21 @@ export function createAppender(folder: string, now: () => number): Appender {
       },
     );
     // Where this fails, the next append looks anew.
-    place = null;
+    fileEnd = null;
     const bytes = Buffer.from(lines.join(''));
     const before = file === at.file ? at.bytes : 0;
     await appendWhole(join(folder, file), bytes, before, sync);
     if (sync && file !== at.file) await syncFolder(folder);
-    place = { file, bytes: before + bytes.length };
+    fileEnd = { file, bytes: before + bytes.length };
     end = next;
   };
 
   return {
-    async append(waiting, sync) {
+    async append(pending, sync) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const lock = await waitForLock(join(folder, 'audit.lock'));
       try {
-        await write(waiting, sync);
+        await write(pending, sync);
       } finally {
         lock.release();
       }
@@ -90,10 +90,12 @@ async function waitForLock(path: string): Promise<Lock> {
   throw new GatewayError('audit_unavailable', `Another process keeps the audit log locked (${path})`);
 }
 
-async function isUnchanged(folder: string, place: Place | null): Promise<boolean> {
-  if (place === null) return false;
+async function isUnchanged(folder: string, fileEnd: FileEnd | null): Promise<boolean> {
+  if (fileEnd === null) return false;
   const newest = (await auditFiles(folder)).at(-1) ?? null;
-  return newest === place.file && (newest === null || (await sizeOf(join(folder, newest))) === place.bytes);
+  return (
+    newest === fileEnd.file && (newest === null || (await sizeOf(join(folder, newest))) === fileEnd.bytes)
+  );
 }
 
 /**
@@ -101,7 +103,7 @@ async function isUnchanged(folder: string, place: Place | null): Promise<boolean
  * that a check finds it, and is told in a record.
  * @param known the end as this process last wrote it
  */
-async function findEnd(folder: string, known: ChainEnd, now: number): Promise<Found> {
+async function findEnd(folder: string, known: ChainEnd, now: number): Promise<ChainTail> {
   const file = (await auditFiles(folder)).at(-1) ?? null;
   const notes: AuditEntry[] = [];
   if (file !== null) {
@@ -110,11 +112,11 @@ async function findEnd(folder: string, known: ChainEnd, now: number): Promise<Fo
   }
   const { end, unread } = await lastRecord(folder);
   if (unread > 0) notes.push(ownEntry('audit.damaged', file, { lines: unread }, 'unreadable_lines'));
-  const found = { file, bytes: file === null ? 0 : await sizeOf(join(folder, file)), notes };
-  if (end.seq >= known.seq) return { ...found, end };
+  const tail = { file, bytes: file === null ? 0 : await sizeOf(join(folder, file)), notes };
+  if (end.seq >= known.seq) return { ...tail, end };
   // Records of this process are gone. The chain goes on behind them, so that the gap shows.
   notes.push(ownEntry('audit.damaged', file, { last_seq: known.seq, found_seq: end.seq }, 'missing_records'));
-  return { ...found, end: known };
+  return { ...tail, end: known };
 }
 
 async function lastRecord(folder: string): Promise<{ end: ChainEnd; unread: number }> {

@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSteadyClock } from '../../lib/clock.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { type Appender, createAppender, ownEntry, type Waiting } from './append.ts';
+import { type Appender, createAppender, ownEntry, type PendingEntry } from './append.ts';
 import { parseRecord } from './chain.ts';
 import { auditFileOf, auditFiles, auditFolder, linesBackwards } from './files.ts';
-import { createFlood } from './flood.ts';
 import { masked } from './mask.ts';
+import { createRefusalThrottle } from './refusal-throttle.ts';
 import type { AuditEntry } from './schema.ts';
 
 export interface AuditLog {
@@ -38,7 +38,7 @@ export interface AuditInput {
   onError(error: unknown): void;
 }
 
-interface Queued extends Waiting {
+interface QueuedEntry extends PendingEntry {
   /** Of a record that somebody waits for. */
   settle: { resolve(): void; reject(error: unknown): void } | null;
 }
@@ -56,7 +56,7 @@ const MAX_WAITING = 10_000;
 export function openAudit({ dataDir, now, onError, retentionMonths }: AuditInput): AuditLog {
   const folder = auditFolder(dataDir);
   const appender = createAppender(folder, now);
-  const queue: Queued[] = [];
+  const queue: QueuedEntry[] = [];
   let lost = 0;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
@@ -81,7 +81,7 @@ export function openAudit({ dataDir, now, onError, retentionMonths }: AuditInput
     while (queue.length > 0) {
       const batch = queue.splice(0);
       const missing = lost;
-      const notes: Waiting[] = missing === 0 ? [] : [{ entry: lostEntry(missing), time: now() }];
+      const notes: PendingEntry[] = missing === 0 ? [] : [{ entry: lostEntry(missing), time: now() }];
       try {
         await appender.append(
           [...notes, ...batch],
@@ -108,12 +108,12 @@ export function openAudit({ dataDir, now, onError, retentionMonths }: AuditInput
     else queue.push({ entry: masked(entry), time: now(), settle: null });
     plan(BATCH_MS);
   };
-  const flood = createFlood(createSteadyClock(now), enqueue);
+  const refusals = createRefusalThrottle(createSteadyClock(now), enqueue);
 
   return {
     folder,
     write(entry) {
-      if (flood.lets(entry)) enqueue(entry);
+      if (refusals.allows(entry)) enqueue(entry);
     },
     writeNow(entry) {
       return new Promise((resolve, reject) => {
@@ -126,7 +126,7 @@ export function openAudit({ dataDir, now, onError, retentionMonths }: AuditInput
       return start();
     },
     async close() {
-      flood.finish();
+      refusals.finish();
       if (timer !== null) clearTimeout(timer);
       timer = null;
       await running;

@@ -1,13 +1,13 @@
 import type { AuditEntry } from './schema.ts';
 
-export interface Flood {
-  /** Whether to record it. What is not is counted, and told to `onRest` when its time is over. */
-  lets(entry: AuditEntry): boolean;
-  /** Tells of everything that was counted so far. */
+export interface RefusalThrottle {
+  /** Whether to record the entry now. Others are counted; `onRest` gets their number at the end of the minute. */
+  allows(entry: AuditEntry): boolean;
+  /** Reports everything that was counted so far. */
   finish(): void;
 }
 
-interface Counted {
+interface RefusalCount {
   entry: AuditEntry;
   seen: number;
   /** When its count ends, in milliseconds since the epoch. */
@@ -21,15 +21,18 @@ const WINDOW_MS = 60_000;
 const MAX_KINDS = 1000;
 
 /**
- * Keeps whoever is refused again and again from filling the disk: a caller needs no credential to be refused. Only
- * entries of nobody known are counted; what a user does is always recorded.
- * @param onRest told of the last of those that were counted only, with their number in `after.repeated`
+ * Keeps refused requests from filling the disk: a client needs no credential to be refused. Only
+ * entries without an actor are counted; what a user does is always recorded.
+ * @param onRest gets the last of the entries that were only counted, with their number in `after.repeated`
  */
-export function createFlood(now: () => number, onRest: (entry: AuditEntry) => void): Flood {
-  const kinds = new Map<string, Counted>();
+export function createRefusalThrottle(
+  now: () => number,
+  onRest: (entry: AuditEntry) => void,
+): RefusalThrottle {
+  const kinds = new Map<string, RefusalCount>();
   let timer: NodeJS.Timeout | null = null;
 
-  const close = (name: string, { entry, seen }: Counted) => {
+  const close = (name: string, { entry, seen }: RefusalCount) => {
     kinds.delete(name);
     if (seen > SHOWN) onRest({ ...entry, request_id: null, after: { repeated: seen - SHOWN } });
   };
@@ -40,7 +43,7 @@ export function createFlood(now: () => number, onRest: (entry: AuditEntry) => vo
     timer = null;
   };
   return {
-    lets(entry) {
+    allows(entry) {
       if (entry.outcome !== 'denied' || entry.actor.via !== 'none') return true;
       timer ??= setInterval(sweep, WINDOW_MS).unref();
       const full = kinds.size >= MAX_KINDS;
