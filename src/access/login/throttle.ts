@@ -4,7 +4,7 @@ import { createSchedule, type Schedule } from '../../lib/schedule.ts';
 import type { Store } from '../../store/database.ts';
 import type { LoginFailureTable } from '../../store/tables.ts';
 import { clientOf } from '../client-address.ts';
-import { inTurn } from '../in-turn.ts';
+import { serialized } from '../serialized.ts';
 import {
   addFailure,
   FORGET_MS,
@@ -79,7 +79,7 @@ export async function openLoginThrottle(
     const subject = subjectOf(name, rule);
     if (addFailure(subject, now())) dirty.add(name);
   };
-  const flush = inTurn(async () => {
+  const flush = serialized(async () => {
     for (const name of dirty) {
       dirty.delete(name);
       const subject = subjects.get(name);

@@ -3,7 +3,7 @@ import { newId } from '../../lib/id.ts';
 import { createSchedule, type Schedule } from '../../lib/schedule.ts';
 import type { Store } from '../../store/database.ts';
 import type { TokenTable } from '../../store/tables.ts';
-import { inTurn } from '../in-turn.ts';
+import { serialized } from '../serialized.ts';
 import type { TokenRecord } from './schema.ts';
 import { createToken, hashToken, isTokenText, tokenHint } from './text.ts';
 import { isExpired } from './time.ts';
@@ -83,7 +83,7 @@ export async function openTokens(
   for (const row of await db.selectFrom('tokens').selectAll().orderBy('created_at').orderBy('id').execute())
     shelf.put(row.hash, recordOf(row));
   const { dirty, drop, sweep } = upkeep({ db, node }, shelf, now);
-  const swept = inTurn(sweep);
+  const swept = serialized(sweep);
   const stop = schedule.every({ name: 'used and expired tokens', everyMs: sweepMs, run: swept, onError });
   const find = (text: string) => (isTokenText(text) ? shelf.byHash(hashToken(text)) : null);
 

@@ -1,8 +1,0 @@
-/** A function whose runs never overlap: each waits for the one before, whether or not that failed. */
-export function inTurn(run: () => Promise<void>): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  return () => {
-    last = last.catch(() => {}).then(run);
-    return last;
-  };
-}
