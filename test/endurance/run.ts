@@ -11,11 +11,11 @@ import { engineScenarios } from './engine-scenarios.ts';
 import { fullDiskScenarios } from './full-disk-scenarios.ts';
 import { serverQueue, sqliteQueue } from './kill-point-queues.ts';
 import { runKillPoints } from './kill-points.ts';
+import { runTwoNodes } from './nodes/two-nodes.ts';
 import { queueScenarios } from './queue-scenarios.ts';
 import { runReloads } from './reloads.ts';
 import { nothingLost, type Scenario } from './scenario.ts';
 import { runSoak } from './soak.ts';
-import { runTwoNodes } from './two-nodes.ts';
 
 /**
  * The long runs, one after the other: `npm run test:endurance`, or with the names of some. Each prints what it counted, and fails
@@ -108,6 +108,7 @@ const scenarios: readonly Scenario[] = [
         minutes: nodeMinutes,
         seed,
         workers: Number(values.workers),
+        progress: (line) => console.error(line),
       });
       const {
         budget,

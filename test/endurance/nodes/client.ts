@@ -1,6 +1,6 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Plan, planText } from './nodes-upstream.ts';
+import { type Plan, planText } from './upstream.ts';
 
 /** What a client speaks, and which model it asks for. */
 export interface Dialect {

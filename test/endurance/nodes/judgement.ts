@@ -1,0 +1,104 @@
+import postgres from 'postgres';
+import type { Outcome } from './client.ts';
+import type { TwoNodesReport } from './report.ts';
+import { growthOf, type Samples } from './usage.ts';
+import type { Disturbance, World } from './world.ts';
+
+/** What is missing of an answer that ended so shortly before a kill was ending just then. */
+const LOST_BY_KILL_MS = 1_000;
+
+interface Row {
+  id: string;
+  outcome: string;
+  upstream_request_id: string | null;
+}
+
+interface Evidence {
+  readonly outcomes: readonly Outcome[];
+  readonly samples: Samples;
+  readonly limit: number;
+}
+
+export async function judge(
+  { database, disturbances, faults, upstream }: World,
+  { limit, outcomes, samples }: Evidence,
+): Promise<Omit<TwoNodesReport, 'processes' | 'events'>> {
+  const rows = await ledgerOf(database.url);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const touches = (
+    { begunAt, endedAt, node }: Outcome,
+    kinds: readonly Disturbance['kind'][],
+    marginMs = 0,
+  ) =>
+    disturbances.some(
+      (one) =>
+        one.node === node &&
+        kinds.includes(one.kind) &&
+        one.from - marginMs <= endedAt &&
+        one.to + marginMs >= begunAt,
+    );
+  const told = ({ begunAt, detail, ending, endedAt, node, plan }: Outcome) =>
+    `${plan.nonce} at gateway ${node}: ${ending} ${detail} after ${Math.round(endedAt - begunAt)} ms`;
+  const wrong = outcomes.filter(({ ending }) => ending === 'wrong' || ending === 'hung');
+  const unexplained = outcomes.filter(
+    (one) =>
+      (one.ending === 'cut' && one.plan.cutAfter === null && !touches(one, ['killed', 'worker killed'])) ||
+      (one.ending === 'refused' && !touches(one, ['killed', 'stopped', 'paused', 'worker killed'], 50)),
+  );
+  // What was under way when its gateway was killed has not finished.
+  const answered = outcomes.filter(
+    (one) =>
+      one.id !== null &&
+      one.id !== '' &&
+      (one.ending === 'cut' ? !touches(one, ['killed', 'worker killed']) : one.ending !== 'hung'),
+  );
+  const missing = answered.filter(({ id }) => !byId.has(id ?? ''));
+  const byKill = missing.filter((one) => touches(one, ['killed', 'worker killed'], LOST_BY_KILL_MS));
+  const answers = rows.flatMap(({ upstream_request_id: id }) => (id === null ? [] : [id]));
+  const sent = [...upstream.arrivals].filter(([nonce]) => nonce.startsWith('limited-')).length;
+  return {
+    requests: outcomes.length,
+    endings: countsOf(outcomes.map(({ ending }) => ending)),
+    errors: countsOf(
+      outcomes
+        .filter(({ ending }) => ending === 'error')
+        // Why a model is not found is worth a look.
+        .map(({ detail }) => (detail.startsWith('404') ? detail : detail.split(' ').slice(0, 2).join(' '))),
+    ),
+    faults,
+    wrong: wrong.slice(0, 10).map(told),
+    unexplained: unexplained.slice(0, 10).map(told),
+    ledgerRows: rows.length,
+    missingRows: missing
+      .filter((one) => !byKill.includes(one))
+      .slice(0, 10)
+      .map((one) => `${one.id} ${told(one)}`),
+    missingByKill: byKill.length,
+    doubledRows: rows.length - byId.size + (answers.length - new Set(answers).size),
+    otherOutcome: outcomes
+      .filter(({ ending, id }) => ending === 'complete' && (byId.get(id ?? '')?.outcome ?? 'ok') !== 'ok')
+      .slice(0, 10)
+      .map((one) => `${told(one)}: ${byId.get(one.id ?? '')?.outcome}`),
+    sentTwice: outcomes.filter(
+      ({ plan }) => plan.cutAfter === null && (upstream.arrivals.get(plan.nonce) ?? 0) > 1,
+    ).length,
+    budget: { limit, sent, overspent: Math.max(0, sent - limit) },
+    heapGrowthMiB: growthOf(samples.heap),
+    samples: samples.heap.length,
+  };
+}
+
+async function ledgerOf(url: string): Promise<Row[]> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    return [...(await sql.unsafe<Row[]>('select id, outcome, upstream_request_id from requests'))];
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+function countsOf(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}

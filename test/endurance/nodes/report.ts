@@ -1,0 +1,33 @@
+import type { LedgerReport } from '../ledger.ts';
+import type { ProcessReport } from './usage.ts';
+
+export interface TwoNodesReport {
+  readonly requests: number;
+  readonly endings: Readonly<Record<string, number>>;
+  readonly errors: Readonly<Record<string, number>>;
+  readonly faults: Readonly<Record<string, number>>;
+  /** Answers that are neither whole nor an error nor cut by a fault of the run, the first ten. */
+  readonly wrong: readonly string[];
+  /** Connections that broke where nothing explains it, the first ten. */
+  readonly unexplained: readonly string[];
+  readonly ledgerRows: number;
+  /** Requests whose client has an answer and whose row is missing, though their gateway lived on. */
+  readonly missingRows: readonly string[];
+  /** The same of gateways that were killed within a second after the answer: their rows were in memory. */
+  readonly missingByKill: number;
+  /** Rows of one answer of the upstream beyond the first. */
+  readonly doubledRows: number;
+  /** Complete answers whose row says something else. */
+  readonly otherOutcome: readonly string[];
+  /** Requests that reached the upstream again though it had not failed them. */
+  readonly sentTwice: number;
+  /** The budget: its limit, and how many of its requests reached the upstream. */
+  readonly budget: { readonly limit: number; readonly sent: number; readonly overspent: number };
+  /** Growth in ten minutes of the used heap of the gateway that is not restarted in the end, in MiB. */
+  readonly heapGrowthMiB: number;
+  /** The processes of that gateway: the one that was started first, then its workers. */
+  readonly processes: readonly ProcessReport[];
+  readonly samples: number;
+  /** Events that were sent to the gateways, through NATS and through Redis. */
+  readonly events: LedgerReport;
+}

@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type GatewayNode, usedBy } from '../../support/gateway-node.ts';
+import { growthInTenMinutes, type Sample, smallestOfMinutes } from '../trend.ts';
+
+const SAMPLE_MS = 2_000;
+
+export interface ProcessReport {
+  /** Open files before the load, and when it has nothing to do any more. */
+  readonly files: readonly [number, number];
+  /** In ten minutes, of the smallest of each minute: resident memory in MiB, and open files. */
+  readonly residentGrowthMiB: number;
+  readonly fileGrowth: number;
+}
+
+/** What the processes of a gateway have at rest: in a minute idle connections are closed, of which the fewest count. */
+export async function processReports(
+  node: GatewayNode | undefined,
+  filesBefore: readonly number[],
+  { processes }: Samples,
+): Promise<ProcessReport[]> {
+  const pids = node?.pids() ?? [];
+  const fewest = pids.map(() => Number.POSITIVE_INFINITY);
+  for (let second = 0; second < 60; second += 1) {
+    for (const [index, pid] of pids.entries())
+      fewest[index] = Math.min(fewest[index] ?? 0, usedBy(pid)?.openFiles ?? Number.POSITIVE_INFINITY);
+    await delay(1_000);
+  }
+  return pids.map((pid, index) => {
+    const of = processes.get(pid) ?? { resident: [], files: [] };
+    return {
+      files: [filesBefore[index] ?? 0, fewest[index] ?? 0],
+      residentGrowthMiB: growthOf(of.resident),
+      fileGrowth: growthOf(of.files),
+    };
+  });
+}
+
+/** Without the first quarter, in which memory is still being filled. */
+export function growthOf(samples: readonly Sample[]): number {
+  const later = smallestOfMinutes(samples.slice(Math.floor(samples.length / 4)));
+  return Math.round(growthInTenMinutes(later) * 10) / 10;
+}
+
+export interface Samples {
+  readonly heap: Sample[];
+  /** By the id of the process. */
+  readonly processes: ReadonlyMap<number, { readonly resident: Sample[]; readonly files: Sample[] }>;
+}
+
+export function startSampling(node: GatewayNode | undefined) {
+  const heap: Sample[] = [];
+  const processes = new Map<number, { resident: Sample[]; files: Sample[] }>();
+  const sample = async () => {
+    const at = performance.now();
+    for (const pid of node?.pids() ?? []) {
+      const used = usedBy(pid);
+      if (used === null) continue;
+      const of = processes.get(pid) ?? { resident: [], files: [] };
+      processes.set(pid, of);
+      of.files.push({ at, value: used.openFiles });
+      of.resident.push({ at, value: used.residentBytes / 1_048_576 });
+    }
+    const reply = await node?.manage('GET', '/metrics').catch(() => null);
+    const [, bytes] = /^nodejs_heap_size_used_bytes (\d+)/m.exec(reply?.text ?? '') ?? [];
+    if (bytes !== undefined) heap.push({ at, value: Number(bytes) / 1_048_576 });
+  };
+  const timer = setInterval(() => void sample().catch(() => {}), SAMPLE_MS);
+  return {
+    end(): Samples {
+      clearInterval(timer);
+      return { heap, processes };
+    },
+  };
+}
