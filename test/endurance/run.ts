@@ -118,6 +118,7 @@ const scenarios: readonly Scenario[] = [
         missingByKill,
         missingRows,
         otherOutcome,
+        repeated,
         unexplained,
         wrong,
       } = report;
@@ -127,7 +128,7 @@ const scenarios: readonly Scenario[] = [
         unexplainedEnds: unexplained.length,
         lostRows: missingRows.length + missingByKill,
         lostEvents: events.lost,
-        repeatedEvents: events.duplicates,
+        repeatedEvents: repeated.length,
         otherOutcomes: otherOutcome.length,
         overspent: budget.overspent,
         // At most eleven connections to the database and three files of the outbox come with the load.

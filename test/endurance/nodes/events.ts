@@ -13,7 +13,17 @@ export interface NodesEvents {
   begin(nodes: readonly GatewayNode[]): void;
   /** Ends that. @returns what came of them, once nothing is missing or for so long nothing has come any more */
   end(quietMs: number): Promise<LedgerReport>;
+  /** What came more than once. */
+  repeated(): readonly Repeated[];
   close(): Promise<void>;
+}
+
+/** An event that a trigger's receiver got more than once. */
+export interface Repeated {
+  readonly trigger: string;
+  readonly id: string;
+  /** `performance.now()` of each. */
+  readonly at: readonly number[];
 }
 
 const EVERY_MS = 100;
@@ -22,10 +32,14 @@ const TRIGGERS = ['nats', 'redis'] as const;
 /** @param servers addresses of the brokers, which both gateways have as channels */
 export async function startNodesEvents(servers: { nats: string; redis: string }): Promise<NodesEvents> {
   const ledger = createLedger();
+  const deliveries = new Map<string, Repeated>();
   let deliveredAt = 0;
   const receiver = await startEventReceiver((event, path) => {
     deliveredAt = performance.now();
-    ledger.delivered(path.slice(1), event);
+    const [trigger, id] = [path.slice(1), String(event.attributes.id)];
+    const key = `${trigger} ${id}`;
+    deliveries.set(key, { trigger, id, at: [...(deliveries.get(key)?.at ?? []), deliveredAt] });
+    ledger.delivered(trigger, event);
     return 204;
   });
   const state = { on: true };
@@ -68,6 +82,7 @@ router_rules:
       while (missing() && performance.now() - deliveredAt < quietMs) await delay(100);
       return ledger.report(TRIGGERS);
     },
+    repeated: () => [...deliveries.values()].filter(({ at }) => at.length > 1),
     close: receiver.close,
   };
 }

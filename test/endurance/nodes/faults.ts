@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PrivateBroker } from '../../support/brokers/server-process.ts';
 import { waitFor } from '../../support/gateway.ts';
 import type { GatewayNode } from '../../support/gateway-node.ts';
-import type { Disturbance, World } from './world.ts';
+import type { Disturbance, Fault, World } from './world.ts';
 
 /** The longest fault takes a few start-ups of a gateway that waits half a minute for its database. */
 const FAULT_LIMIT_MS = 300_000;
@@ -118,6 +118,8 @@ export async function disturb(world: World, only: number | null): Promise<void> 
   const names = Object.keys(kinds);
   const name = names[Math.floor(random() * names.length)] ?? '';
   faults[name] = (faults[name] ?? 0) + 1;
+  const fault: Fault = { name, from: performance.now(), to: Number.POSITIVE_INFINITY };
+  world.timeline.push(fault);
   const limit = new AbortController();
   const late = async () => {
     await delay(FAULT_LIMIT_MS, undefined, { signal: limit.signal });
@@ -126,6 +128,7 @@ export async function disturb(world: World, only: number | null): Promise<void> 
   try {
     await Promise.race([kinds[name]?.(), late()]);
   } finally {
+    fault.to = performance.now();
     limit.abort();
   }
 }

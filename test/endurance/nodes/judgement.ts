@@ -1,9 +1,12 @@
 import postgres from 'postgres';
 import type { Outcome } from './client.ts';
+import type { Repeated } from './events.ts';
 import type { TwoNodesReport } from './report.ts';
 import { growthOf, type Samples } from './usage.ts';
 import type { Disturbance, World } from './world.ts';
 
+/** By then what a receiver has got is written down as handled. */
+const RECORDED_MS = 1_000;
 /** What is missing of an answer that ended so shortly before a kill was ending just then. */
 const LOST_BY_KILL_MS = 1_000;
 
@@ -22,7 +25,7 @@ interface Evidence {
 export async function judge(
   { database, disturbances, faults, upstream }: World,
   { limit, outcomes, samples }: Evidence,
-): Promise<Omit<TwoNodesReport, 'processes' | 'events'>> {
+): Promise<Omit<TwoNodesReport, 'processes' | 'events' | 'repeated' | 'repeatedByKill'>> {
   const rows = await ledgerOf(database.url);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const touches = (
@@ -85,6 +88,40 @@ export async function judge(
     budget: { limit, sent, overspent: Math.max(0, sent - limit) },
     heapGrowthMiB: growthOf(samples.heap),
     samples: samples.heap.length,
+  };
+}
+
+/**
+ * An event that a receiver got shortly before its gateway was killed, or stood still for longer than its lease, comes again: the
+ * gateway had no time to write down that it was handled. While the database does not answer it has none for longer.
+ */
+export function judgeRepeats(
+  { disturbances, timeline }: World,
+  repeated: readonly Repeated[],
+): Pick<TwoNodesReport, 'repeated' | 'repeatedByKill'> {
+  const unexplained = repeated.filter(({ at: [first = 0, second = 0] }) => {
+    const outage = timeline.find(
+      ({ from, name, to }) =>
+        /database|Redis|NATS|disk/.test(name) && from <= first + RECORDED_MS && to >= first,
+    );
+    const recordedBy = Math.max(first, outage?.to ?? 0) + RECORDED_MS;
+    return !disturbances.some(
+      ({ from, kind, to }) =>
+        (kind === 'killed' || kind === 'paused') && from <= Math.min(second, recordedBy) && to >= first,
+    );
+  });
+  const told = ({ at, id, trigger }: Repeated) => {
+    const [first = 0, ...more] = at;
+    const faults = timeline
+      .filter(({ from, to }) => from <= (more.at(-1) ?? first) && to >= first - 10_000)
+      .map(
+        ({ from, name, to }) => `${name} from ${Math.round(from - first)} to ${Math.round(to - first)} ms`,
+      );
+    return `${id} at ${trigger} again after ${more.map((time) => Math.round(time - first)).join(', ')} ms; ${faults.join('; ')}`;
+  };
+  return {
+    repeatedByKill: repeated.length - unexplained.length,
+    repeated: unexplained.slice(0, 10).map(told),
   };
 }
 

@@ -11,7 +11,7 @@ import { type GatewayNode, gatewayNode, usedBy } from '../../support/gateway-nod
 import { seeded } from '../ledger.ts';
 import { startNodesEvents } from './events.ts';
 import { disturb } from './faults.ts';
-import { judge } from './judgement.ts';
+import { judge, judgeRepeats } from './judgement.ts';
 import { type Load, startLoad } from './load.ts';
 import { type Network, openNetwork } from './network.ts';
 import type { TwoNodesReport } from './report.ts';
@@ -74,7 +74,7 @@ export async function runTwoNodes({
       nodes.push(node);
     }
     const servers = { database, redis, nats, upstream, disk, networks };
-    const world: World = { ...servers, nodes, random, disturbances: [], faults: {} };
+    const world: World = { ...servers, nodes, random, disturbances: [], faults: {}, timeline: [] };
     const keys = await setUp(world, Math.ceil(minutes * 40));
     const filesBefore = (nodes[0]?.pids() ?? []).map((pid) => usedBy(pid)?.openFiles ?? 0);
     const clients = startLoad(world, keys);
@@ -108,6 +108,7 @@ export async function runTwoNodes({
       ...(await judge(world, { outcomes, samples, limit: keys.limit })),
       processes,
       events: delivered,
+      ...judgeRepeats(world, events.repeated()),
     };
   } catch (error) {
     const logs = nodes.map((node, index) => `gateway ${index}: ${node.log().slice(-4_000)}`);

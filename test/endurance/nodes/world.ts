@@ -12,6 +12,13 @@ export interface Disturbance {
   to: number;
 }
 
+/** One fault of the run, and when (`performance.now()`). */
+export interface Fault {
+  readonly name: string;
+  readonly from: number;
+  to: number;
+}
+
 /** The gateways of a run, what they depend on, and what has been done to them. */
 export interface World {
   readonly database: PrivateBroker;
@@ -24,7 +31,9 @@ export interface World {
   readonly nodes: readonly GatewayNode[];
   readonly random: () => number;
   readonly disturbances: Disturbance[];
+  /** How often each thing went wrong. */
   readonly faults: Record<string, number>;
+  readonly timeline: Fault[];
 }
 
 /** Of the two clients' keys. */
