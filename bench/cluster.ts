@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
-import { allKeys, keyReader } from '../src/access/keys/in-force.ts';
+import { allKeys, keyReader } from '../src/access/keys/key-index.ts';
 import { keyStore } from '../src/access/store.ts';
 import { openRedis } from '../src/budgets/shared/redis.ts';
 import { createLedger } from '../src/ledger/record.ts';

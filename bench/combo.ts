@@ -6,7 +6,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { keysInForce } from '../src/access/keys/in-force.ts';
+import { keyIndexOf } from '../src/access/keys/key-index.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import { createRouting } from '../src/combos/routing.ts';
 import { type ComboRecord, defaultOptions, strategyName } from '../src/combos/schema.ts';
@@ -49,7 +49,7 @@ const combos = strategyName.options.map(
   }),
 );
 const { routes } = buildSnapshot({
-  keys: keysInForce([]),
+  keys: keyIndexOf([]),
   connections,
   combos,
   aliases: [],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { connectionWith } from '../test/support/connection.ts';
 import { startGateway, waitFor } from '../test/support/gateway.ts';
-import { keysInForce } from './access/keys/in-force.ts';
+import { keyIndexOf } from './access/keys/key-index.ts';
 import type { KeyRecord } from './access/schema.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { defaultOptions } from './combos/schema.ts';
@@ -34,7 +34,7 @@ const key: KeyRecord = {
 };
 
 const build = (connections: OpenConnection[], keys: KeyRecord[] = []) =>
-  buildSnapshot({ keys: keysInForce(keys), connections, combos: [], aliases: [], catalog, revision: 7 });
+  buildSnapshot({ keys: keyIndexOf(keys), connections, combos: [], aliases: [], catalog, revision: 7 });
 
 describe('a snapshot', () => {
   it('has the keys by their hash, and the revision it was built at', () => {
@@ -70,7 +70,7 @@ describe('a snapshot', () => {
       updatedAt: 0,
     };
     const { routes } = buildSnapshot({
-      keys: keysInForce([]),
+      keys: keyIndexOf([]),
       connections: [connectionWith({ id: 'one', name: 'a' })],
       combos: [combo],
       aliases: [],

@@ -1,4 +1,4 @@
-import type { KeysInForce } from './access/keys/in-force.ts';
+import type { KeyIndex } from './access/keys/key-index.ts';
 import type { KeyRecord } from './access/schema.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import { compileAliases } from './combos/aliases.ts';
@@ -22,7 +22,7 @@ export interface Snapshot {
 }
 
 export interface SnapshotInput {
-  keys: KeysInForce;
+  keys: KeyIndex;
   connections: readonly OpenConnection[];
   combos: readonly ComboRecord[];
   aliases: readonly AliasRecord[];

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { keyReader } from './access/keys/in-force.ts';
+import { keyReader } from './access/keys/key-index.ts';
 import { keyStore } from './access/store.ts';
 import { tagOf } from './budgets/budget-index.ts';
 import type { LimitsInput } from './budgets/limits.ts';

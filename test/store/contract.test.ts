@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
-import { allKeys, keyReader } from '../../src/access/keys/in-force.ts';
+import { allKeys, keyReader } from '../../src/access/keys/key-index.ts';
 import { keyPageQuery } from '../../src/access/keys/page.ts';
 import { openLoginThrottle } from '../../src/access/login/throttle.ts';
 import { keyStore } from '../../src/access/store.ts';

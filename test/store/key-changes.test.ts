@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import postgres from 'postgres';
-import { keyReader } from '../../src/access/keys/in-force.ts';
+import { keyReader } from '../../src/access/keys/key-index.ts';
 import { keyStore } from '../../src/access/store.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';

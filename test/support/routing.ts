@@ -1,4 +1,4 @@
-import { keysInForce } from '../../src/access/keys/in-force.ts';
+import { keyIndexOf } from '../../src/access/keys/key-index.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import type { Routes } from '../../src/combos/resolve.ts';
 import { createRouting, type Plan, type Question } from '../../src/combos/routing.ts';
@@ -81,7 +81,7 @@ export interface World {
 /** What requests see of a gateway with these connections, combos and aliases. */
 export function routesOf({ aliases = {}, combos = [], connections = [] }: World): Routes {
   return buildSnapshot({
-    keys: keysInForce([]),
+    keys: keyIndexOf([]),
     connections,
     combos,
     catalog: createCatalog({ overrides: {} }),

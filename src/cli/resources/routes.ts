@@ -1,4 +1,4 @@
-import { keysInForce } from '../../access/keys/in-force.ts';
+import { keyIndexOf } from '../../access/keys/key-index.ts';
 import { type Catalog, createCatalog } from '../../catalog/catalog.ts';
 import { currentDataSet } from '../../catalog/data-set/installed.ts';
 import { aliasStore } from '../../combos/alias-store.ts';
@@ -18,7 +18,7 @@ export async function routesIn(context: Context): Promise<{ catalog: Catalog; ro
   const aliases = store === null ? [] : await aliasStore(store).list();
   const agents = await usableAgents(context);
   const { routes } = buildSnapshot({
-    keys: keysInForce([]),
+    keys: keyIndexOf([]),
     connections,
     combos,
     aliases,

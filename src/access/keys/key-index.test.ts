@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { openStore } from '../../store/database.ts';
 import { keyStore } from '../store.ts';
-import { keyReader } from './in-force.ts';
+import { keyReader } from './key-index.ts';
 
-describe('the keys in force', () => {
+describe('the index of keys', () => {
   it('are read once, and then only those that were changed', async (test) => {
     const store = await openStore(temporaryFolder(test));
     test.after(() => store.close());

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../schema.ts';
 import type { keyStore } from '../store.ts';
 
-/** The gateway keys that requests are let in by. */
-export interface KeysInForce {
+/** The gateway keys that requests may present. */
+export interface KeyIndex {
   /** By the SHA-256 (hex) of their text. */
   byHash: ReadonlyMap<string, KeyRecord>;
   byId: ReadonlyMap<string, KeyRecord>;
@@ -16,7 +16,7 @@ const PAGE = 1_000;
 /** With more changes than that at once all keys are read again. */
 const MOST_CHANGES = 500;
 
-export function keysInForce(records: readonly KeyRecord[]): KeysInForce {
+export function keyIndexOf(records: readonly KeyRecord[]): KeyIndex {
   return {
     byHash: new Map(records.map((key) => [key.hash, key])),
     byId: new Map(records.map((key) => [key.id, key])),
@@ -27,8 +27,8 @@ export function keysInForce(records: readonly KeyRecord[]): KeysInForce {
  * Reads the keys: all of them the first time, then those that were changed, by whichever process. While nothing was
  * changed the value is the same.
  */
-export function keyReader(keys: Source): () => Promise<KeysInForce> {
-  let known: { seen: number; value: KeysInForce } | null = null;
+export function keyReader(keys: Source): () => Promise<KeyIndex> {
+  let known: { seen: number; value: KeyIndex } | null = null;
   return async () => {
     const { first, ids, last } = await keys.changesAfter(known?.seen ?? Number.MAX_SAFE_INTEGER);
     // What changes while they are read is among the changes after `last`.
@@ -40,7 +40,7 @@ export function keyReader(keys: Source): () => Promise<KeysInForce> {
 }
 
 /** All keys. There may be 100,000: they are read in pages, with room for other work between them. */
-export async function allKeys(keys: Source): Promise<KeysInForce> {
+export async function allKeys(keys: Source): Promise<KeyIndex> {
   const byHash = new Map<string, KeyRecord>();
   const byId = new Map<string, KeyRecord>();
   for (let last = ''; ; ) {
@@ -55,7 +55,7 @@ export async function allKeys(keys: Source): Promise<KeysInForce> {
   }
 }
 
-async function changed(keys: Source, before: KeysInForce, ids: readonly string[]): Promise<KeysInForce> {
+async function changed(keys: Source, before: KeyIndex, ids: readonly string[]): Promise<KeyIndex> {
   const records = await keys.named(ids);
   const byHash = new Map(before.byHash);
   await setImmediate();
