@@ -4,13 +4,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type A2a, isA2aPath, openA2a } from './a2a/open.ts';
+import { openAccessControl } from './access/access-control.ts';
 import { ownEntry } from './access/audit/append.ts';
 import { type AuditLog, openAudit } from './access/audit/audit.ts';
 import { auditResource } from './access/audit/resource.ts';
 import { authenticate, presentedKeys } from './access/authenticate.ts';
 import { openToAll } from './access/bootstrap.ts';
 import { isLoopbackAddress, networks } from './access/client-address.ts';
-import { openGatekeeper } from './access/gatekeeper.ts';
 import { userStore } from './access/users/users.ts';
 import type { Agents } from './agents/open.ts';
 import { openGatewayAgents } from './agents/open-gateway.ts';
@@ -878,7 +878,7 @@ async function openManagementApi(
   const taskFailed = (error: unknown, task: string) =>
     logFailure(log, error, 'a periodic task failed', { task });
   schedule.every({ name: 'old audit records', everyMs: 3_600_000, run: audit.retain, onError: taskFailed });
-  const gatekeeper = await openGatekeeper({
+  const accessControl = await openAccessControl({
     store,
     dataDir: config.dataDir,
     settings: config.api,
@@ -888,7 +888,7 @@ async function openManagementApi(
     onError: report,
     schedule,
   });
-  onClose('logins and tokens', () => gatekeeper.close());
+  onClose('logins and tokens', () => accessControl.close());
   const noted = auditEvents(audit);
   const backups = openBackups({
     onServer: store.kind === 'postgres',
@@ -951,7 +951,7 @@ async function openManagementApi(
     cliTools,
     events: parts.events,
     finishLogin: logins.returned,
-    gatekeeper,
+    accessControl,
     live,
     metrics: parts.metrics,
     streams: parts.streams,
@@ -1008,7 +1008,7 @@ async function openManagementApi(
     ],
     audit: noted,
   });
-  return { management, setupCode: gatekeeper.offer()?.code ?? null };
+  return { management, setupCode: accessControl.offer()?.code ?? null };
 }
 
 /** The cache of this process and those of the workers, as one. */

@@ -11,27 +11,27 @@ describe('the first admin', () => {
   it('is made with a code that stands in a file of its owner, once', async (test) => {
     const access = await openAccess(test);
     const path = setupCodePath(access.dataDir);
-    const { code = '' } = access.keeper.offer() ?? {};
+    const { code = '' } = access.control.offer() ?? {};
     assert.match(code, /^[A-Za-z0-9_-]{27}$/);
     assert.equal(readFileSync(path, 'utf8'), `${code}\n`);
     assert.equal(statSync(path).mode & 0o777, 0o600);
-    const setUp = () => access.keeper.setUp({ code, password }, address);
+    const setUp = () => access.control.setUp({ code, password }, address);
     const all = await Promise.allSettled(Array.from({ length: 10 }, setUp));
     const codes = all.map((one) => (one.status === 'fulfilled' ? 'made' : one.reason.code)).sort();
     assert.deepEqual(codes, [...Array(9).fill('conflict'), 'made']);
     assert.equal(existsSync(path), false);
-    assert.equal(access.keeper.offer(), null);
+    assert.equal(access.control.offer(), null);
     await assert.rejects(setUp(), { code: 'conflict' });
     assert.equal((await access.caller(basic('admin', password))).role, 'admin');
     await access.reopen();
-    assert.equal(access.keeper.offer(), null);
+    assert.equal(access.control.offer(), null);
   });
 
   it('needs the right code and a password that is not too weak', async (test) => {
     const access = await openAccess(test);
-    const { code = '' } = access.keeper.offer() ?? {};
+    const { code = '' } = access.control.offer() ?? {};
     const setUp = (given: string, wanted = password) =>
-      access.keeper.setUp({ code: given, password: wanted }, address);
+      access.control.setUp({ code: given, password: wanted }, address);
     await assert.rejects(setUp(code, 'password'), { code: 'invalid_request', param: 'password' });
     for (let index = 0; index < 5; index++)
       await assert.rejects(setUp(`wrong${index}`), { code: 'unauthorized' });
@@ -42,20 +42,20 @@ describe('the first admin', () => {
 
   it('is made within the hour, and not beside another one', async (test) => {
     const access = await openAccess(test);
-    const { code = '' } = access.keeper.offer() ?? {};
+    const { code = '' } = access.control.offer() ?? {};
     access.clock.time += 60 * 60_000;
-    assert.equal(access.keeper.offer(), null);
-    await assert.rejects(access.keeper.setUp({ code, password }, address), { code: 'unauthorized' });
+    assert.equal(access.control.offer(), null);
+    await assert.rejects(access.control.setUp({ code, password }, address), { code: 'unauthorized' });
     await access.reopen();
-    const fresh = access.keeper.offer()?.code ?? '';
+    const fresh = access.control.offer()?.code ?? '';
     assert.notEqual(fresh, code);
     await access.user('alice', 'admin');
-    await assert.rejects(access.keeper.setUp({ code: fresh, password }, address), { code: 'conflict' });
+    await assert.rejects(access.control.setUp({ code: fresh, password }, address), { code: 'conflict' });
   });
 
   it('does not outlive the gateway as a file', async (test) => {
     const access = await openAccess(test);
-    await access.keeper.close();
+    await access.control.close();
     assert.equal(existsSync(setupCodePath(access.dataDir)), false);
   });
 });

@@ -20,7 +20,7 @@ describe('who calls the management API', () => {
       [caller.userId, caller.name, caller.role, caller.via, caller.tokenId, caller.passwordAt],
       [alice.id, 'alice', 'admin', 'basic', null, access.clock.time],
     );
-    const issued = await access.keeper.issue(caller, 'api');
+    const issued = await access.control.issue(caller, 'api');
     const later = await access.caller(token(issued.token));
     assert.deepEqual([later.userId, later.via, later.tokenId], [alice.id, 'token', issued.id]);
     assert.equal(outcome(await access.enter(['authorization', `bearer ${issued.token}`])), 'alice');
@@ -74,7 +74,7 @@ describe('who calls the management API', () => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     const vic = await access.user('vic', 'viewer');
-    await access.keeper.parts.users.disable(vic.id);
+    await access.control.parts.users.disable(vic.id);
     const before = access.worked();
     const refused = [
       await access.enter(basic('alice', 'wrong')),
@@ -88,7 +88,7 @@ describe('who calls the management API', () => {
 
   it('loses all tokens with the password, the account or the right to enter', async (test) => {
     const access = await openAccess(test);
-    const { users } = access.keeper.parts;
+    const { users } = access.control.parts;
     await access.user('alice', 'admin');
     const ends: [string, (id: string) => Promise<unknown>][] = [
       ['password', (id) => users.setPassword(id, 'plain:another password')],
@@ -122,11 +122,11 @@ describe('who calls the management API', () => {
     assert.equal(outcome(await access.enter([...headers, ...twice])), 'role');
     for (const role of ['admin', 'root', '', 'constructor'])
       assert.equal(outcome(await access.enter([...headers, 'X-Gateway-Role', role])), 'role', role);
-    await access.keeper.parts.users.edit(op.id, { role: 'viewer' });
+    await access.control.parts.users.edit(op.id, { role: 'viewer' });
     assert.equal(await may(), false);
     const caller = await access.caller(headers);
     assert.equal(caller.ended, true);
-    await assert.rejects(access.keeper.issue(caller, 'api'), { code: 'unauthorized' });
+    await assert.rejects(access.control.issue(caller, 'api'), { code: 'unauthorized' });
     assert.equal((await access.caller(basic('op'))).ended, false);
     for (const permission of ['', 'nonsense', 'constructor', '__proto__', 'users:read'])
       assert.equal(caller.can(permission), false, permission);
@@ -144,9 +144,9 @@ describe('who calls the management API', () => {
     await other.close();
     assert.equal(outcome(await access.enter(headers)), 'invalid_token');
     assert.equal(outcome(await access.enter(basic('vic', 'set on the host'))), 'vic');
-    await access.keeper.parts.tokens.sweep();
+    await access.control.parts.tokens.sweep();
     assert.deepEqual(
-      access.keeper.parts.tokens.list().filter(({ userId }) => userId === vic.id),
+      access.control.parts.tokens.list().filter(({ userId }) => userId === vic.id),
       [],
     );
   });
@@ -158,7 +158,7 @@ describe('who calls the management API', () => {
       assert.deepEqual([caller.via, caller.role, caller.can('users:create')], ['local', 'admin', true]);
       assert.deepEqual([caller.userId, caller.name, caller.ended], ['local', 'local', false]);
       assert.equal(outcome(await access.enter(headers, '10.0.0.1')), 'invalid_token');
-      await assert.rejects(access.keeper.issue(caller, 'api'), { code: 'forbidden' });
+      await assert.rejects(access.control.issue(caller, 'api'), { code: 'forbidden' });
     }
   });
 
@@ -166,7 +166,7 @@ describe('who calls the management API', () => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     const good = await access.login('alice');
-    const { index, logins, tokens } = access.keeper.parts;
+    const { index, logins, tokens } = access.control.parts;
     const throttle = {
       unknownToken: () => assert.fail('nobody guessed'),
     } as unknown as ManageAuthDeps['throttle'];
@@ -192,7 +192,7 @@ describe('who calls the management API', () => {
   it('keeps a token for automation when its user gets another role, and what it reaches', async (test) => {
     const access = await openAccess(test);
     const op = await access.user('op', 'operator');
-    const { tokens, users } = access.keeper.parts;
+    const { tokens, users } = access.control.parts;
     const issued = await tokens.issue({
       userId: op.id,
       credentialVersion: op.credentialVersion,
@@ -217,7 +217,7 @@ describe('who calls the management API', () => {
   it('comes from the networks of its token, and from nowhere else', async (test) => {
     const access = await openAccess(test);
     const alice = await access.user('alice', 'admin');
-    const { token: text } = await access.keeper.parts.tokens.issue({
+    const { token: text } = await access.control.parts.tokens.issue({
       kind: 'automation',
       name: 'script',
       ttlSeconds: 600,
@@ -293,7 +293,7 @@ describe('who calls the management API', () => {
     await access.user('alice', 'admin');
     const good = await access.login('alice');
     await access.caller(token(good));
-    await access.keeper.parts.tokens.sweep();
+    await access.control.parts.tokens.sweep();
     for (const file of [databasePath(access.dataDir), `${databasePath(access.dataDir)}-wal`]) {
       const bytes = readFileSync(file);
       assert.equal(bytes.includes(good) || bytes.includes(good.slice(4, 47)), false, file);

@@ -166,7 +166,7 @@ async function guarded(context: ManagementContext, exchange: AnyExchange, check:
 
 async function authenticated(context: ManagementContext, exchange: AnyExchange): Promise<Caller> {
   const rawHeaders = credentialsOf(exchange);
-  const result = await context.gatekeeper.authenticate({ rawHeaders, ...facts(context, exchange) });
+  const result = await context.auth.authenticate({ rawHeaders, ...facts(context, exchange) });
   if (!isRefusal(result)) return result;
   const { error, reason, userId } = result;
   await context.audit({

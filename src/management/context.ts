@@ -23,8 +23,8 @@ export interface IssuedToken {
   requesterType: string;
 }
 
-/** Who lets callers in and out. */
-export interface Gatekeeper {
+/** Authenticates clients of the management API, and issues and ends their logins. */
+export interface ManagementAuth {
   authenticate(facts: AuthFacts): Promise<Caller | AuthRefusal>;
   /** @throws GatewayError `invalid_request` for another requester type, `forbidden` for a caller that may not */
   issue(caller: Caller, requesterType: string): Promise<IssuedToken>;
@@ -77,7 +77,7 @@ export interface ManagementContext {
   version: string;
   hosts: AllowedHosts;
   resources: readonly Resource[];
-  gatekeeper: Gatekeeper;
+  auth: ManagementAuth;
   live: Live;
   streams: EventStreams;
   /** The figures of the gateway beside those of its events. */

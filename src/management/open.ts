@@ -1,4 +1,4 @@
-import type { Gatekeeper } from '../access/gatekeeper.ts';
+import type { AccessControl } from '../access/access-control.ts';
 import { tokensResource } from '../access/tokens/resource.ts';
 import { usersResource } from '../access/users/resource.ts';
 import { savedViewsResource } from '../access/views/resource.ts';
@@ -35,7 +35,7 @@ export interface ManagementInput
     | 'version'
     | 'warn'
   > {
-  gatekeeper: Gatekeeper;
+  accessControl: AccessControl;
   /** What the other units show, beside users and tokens. */
   resources: readonly Resource[];
 }
@@ -64,8 +64,8 @@ export interface Management {
 
 /** Puts the management API together. */
 export function openManagement(input: ManagementInput): Management {
-  const { gatekeeper, version } = input;
-  const { parts } = gatekeeper;
+  const { accessControl, version } = input;
+  const { parts } = accessControl;
   const others = [usersResource(parts), tokensResource(parts), savedViewsResource(parts), ...input.resources];
   const attention = attentionResource({
     resources: others,
@@ -81,7 +81,7 @@ export function openManagement(input: ManagementInput): Management {
     cliTools: input.cliTools,
     events: input.events,
     finishLogin: input.finishLogin,
-    gatekeeper,
+    auth: accessControl,
     hosts: input.hosts,
     live: input.live,
     metrics: input.metrics,

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { type Gatekeeper, openGatekeeper } from '../../src/access/gatekeeper.ts';
+import { type AccessControl, openAccessControl } from '../../src/access/access-control.ts';
 import type { TokenSettings } from '../../src/access/login/tokens.ts';
 import type { AuthFacts } from '../../src/access/manage-auth.ts';
 import { createPasswords } from '../../src/access/passwords/passwords.ts';
@@ -18,7 +18,7 @@ export interface OpenAccess {
   clock: Clock;
   dataDir: string;
   store: Store;
-  keeper: Gatekeeper;
+  control: AccessControl;
   /** How many passwords were hashed or checked so far. */
   worked: () => number;
   /** Adds a user whose password is `secret of NAME`. */
@@ -76,7 +76,7 @@ export async function openAccess(
   });
   const open = async () => {
     const store = await openStore(dataDir, { now });
-    const keeper = await openGatekeeper({
+    const control = await openAccessControl({
       store,
       dataDir,
       ownerKey,
@@ -87,11 +87,11 @@ export async function openAccess(
         throw error;
       },
     });
-    return { store, keeper };
+    return { store, control };
   };
   const access = { ...(await open()), clock, dataDir, worked: () => work } as OpenAccess;
   close = async () => {
-    await access.keeper.close();
+    await access.control.close();
     await access.store.close();
   };
   const facts = (rawHeaders: readonly string[], address: string): AuthFacts => ({
@@ -101,18 +101,18 @@ export async function openAccess(
   });
   return Object.assign(access, {
     user: (name: string, role: Role) =>
-      access.keeper.parts.users.add({ name, role, displayName: null, password: `plain:secret of ${name}` }),
+      access.control.parts.users.add({ name, role, displayName: null, password: `plain:secret of ${name}` }),
     async enter(headers: readonly string[], address = '127.0.0.1') {
-      const result = await access.keeper.authenticate(facts(headers, address));
+      const result = await access.control.authenticate(facts(headers, address));
       return 'error' in result ? { reason: result.reason, message: result.error.message } : result;
     },
     async caller(headers: readonly string[], address = '127.0.0.1') {
-      const result = await access.keeper.authenticate(facts(headers, address));
+      const result = await access.control.authenticate(facts(headers, address));
       if ('error' in result) throw result.error;
       return result;
     },
     async login(name: string, requester = 'api') {
-      return (await access.keeper.issue(await access.caller(basic(name)), requester)).token;
+      return (await access.control.issue(await access.caller(basic(name)), requester)).token;
     },
     async reopen() {
       await close();

@@ -18,11 +18,11 @@ describe('tokens of logins', () => {
       ['ui', 3600],
       ['ws', 3600],
     ] as const) {
-      const { expiresAt, requesterType, ttlSeconds } = await access.keeper.issue(caller, requester);
+      const { expiresAt, requesterType, ttlSeconds } = await access.control.issue(caller, requester);
       assert.deepEqual([expiresAt, ttlSeconds, requesterType], [start + seconds * 1000, seconds, requester]);
     }
     for (const wrong of ['bogus', '', 'API', 'constructor'])
-      await assert.rejects(access.keeper.issue(caller, wrong), {
+      await assert.rejects(access.control.issue(caller, wrong), {
         code: 'invalid_request',
         param: 'requester_type',
       });
@@ -32,7 +32,7 @@ describe('tokens of logins', () => {
     access.clock.time += 1;
     assert.equal(outcome(await access.enter(headers)), 'expired_token');
     access.clock.time += 3_600_000;
-    await access.keeper.parts.tokens.sweep();
+    await access.control.parts.tokens.sweep();
     assert.equal(outcome(await access.enter(headers)), 'invalid_token');
     assert.deepEqual(
       await access.store.db.selectFrom('tokens').selectAll().where('kind', '=', 'api').execute(),
@@ -63,12 +63,12 @@ describe('tokens of logins', () => {
     const first = token(await access.login('alice'));
     access.clock.time += 500_000;
     const caller = await access.caller(first);
-    const second = await access.keeper.issue(caller, 'api');
+    const second = await access.control.issue(caller, 'api');
     assert.deepEqual([second.ttlSeconds, second.expiresAt], [400, proven + 900_000]);
     const later = await access.caller(token(second.token));
     assert.deepEqual([later.passwordAt, caller.passwordAt], [proven, proven]);
     assert.equal(outcome(await access.enter(first)), 'alice', 'the old one stays valid');
-    assert.equal(access.keeper.endOf(later), proven + 900_000);
+    assert.equal(access.control.endOf(later), proven + 900_000);
   });
 
   it('end when they are given back, alone', async (test) => {
@@ -76,12 +76,12 @@ describe('tokens of logins', () => {
     await access.user('alice', 'admin');
     const [one, two] = [token(await access.login('alice')), token(await access.login('alice'))];
     const caller = await access.caller(one);
-    await access.keeper.end(caller);
+    await access.control.end(caller);
     assert.equal(outcome(await access.enter(one)), 'invalid_token');
-    assert.equal(access.keeper.endOf(caller), 0);
-    await assert.rejects(access.keeper.issue(caller, 'api'), { code: 'unauthorized' });
+    assert.equal(access.control.endOf(caller), 0);
+    await assert.rejects(access.control.issue(caller, 'api'), { code: 'unauthorized' });
     assert.equal(outcome(await access.enter(two)), 'alice');
-    await access.keeper.end(await access.caller(basic('alice')));
+    await access.control.end(await access.caller(basic('alice')));
     assert.equal(outcome(await access.enter(two)), 'alice');
   });
 
@@ -90,8 +90,8 @@ describe('tokens of logins', () => {
     const alice = await access.user('alice', 'admin');
     const caller = await access.caller(basic('alice'));
     access.clock.time += 1;
-    await access.keeper.parts.users.setPassword(alice.id, 'plain:new');
-    await assert.rejects(access.keeper.issue(caller, 'api'), { code: 'unauthorized' });
+    await access.control.parts.users.setPassword(alice.id, 'plain:new');
+    await assert.rejects(access.control.issue(caller, 'api'), { code: 'unauthorized' });
   });
 
   it('slide on with use where that is set, up to the latest expiry', async (test) => {
@@ -138,7 +138,7 @@ describe('tokens of logins', () => {
   it('note the login, at most once a minute', async (test) => {
     const access = await openAccess(test);
     const alice = await access.user('alice', 'admin');
-    const lastLogin = async () => (await access.keeper.parts.users.find(alice.id))?.lastLoginAt;
+    const lastLogin = async () => (await access.control.parts.users.find(alice.id))?.lastLoginAt;
     assert.equal(await lastLogin(), null);
     await access.login('alice');
     const first = access.clock.time;
@@ -155,8 +155,8 @@ describe('tokens of logins', () => {
     await access.user('alice', 'admin');
     const caller = await access.caller(basic('alice'));
     const texts: string[] = [];
-    for (let index = 0; index < 1002; index++) texts.push((await access.keeper.issue(caller, 'api')).token);
-    assert.equal(access.keeper.parts.tokens.list().length, 1000);
+    for (let index = 0; index < 1002; index++) texts.push((await access.control.issue(caller, 'api')).token);
+    assert.equal(access.control.parts.tokens.list().length, 1000);
     assert.equal(outcome(await access.enter(token(texts[1] ?? ''))), 'invalid_token');
     assert.equal(outcome(await access.enter(token(texts[2] ?? ''))), 'alice');
   });

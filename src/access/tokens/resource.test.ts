@@ -8,7 +8,7 @@ const outcome = (result: { name: string } | { reason: string }) =>
   'name' in result ? result.name : result.reason;
 
 function makerOf(access: OpenAccess) {
-  const resource = tokensResource(access.keeper.parts);
+  const resource = tokensResource(access.control.parts);
   return {
     resource,
     async make(caller: Caller, input: Record<string, unknown>) {
@@ -39,10 +39,10 @@ describe('automation tokens', () => {
       ['services:operate', 'keys:create', 'services:update', 'users:read'].map(who.can);
     assert.deepEqual(may(caller), [true, true, false, false]);
     await access.user('bob', 'admin');
-    await access.keeper.parts.users.edit(alice.id, { role: 'operator' });
+    await access.control.parts.users.edit(alice.id, { role: 'operator' });
     assert.deepEqual(may(await access.caller(token(text))), [true, false, false, false]);
-    await assert.rejects(access.keeper.issue(caller, 'api'), { code: 'forbidden' });
-    await assert.rejects(access.keeper.end(caller), { code: 'forbidden' });
+    await assert.rejects(access.control.issue(caller, 'api'), { code: 'forbidden' });
+    await assert.rejects(access.control.end(caller), { code: 'forbidden' });
   });
 
   it('hold no more than their maker, and nothing that tokens cannot', async (test) => {
@@ -138,7 +138,7 @@ describe('automation tokens', () => {
     await assert.rejects(async () => resource.remove?.run(row, ann), { code: 'forbidden' });
     await resource.remove?.run(row, admin);
     assert.equal(outcome(await access.enter(token(text))), 'invalid_token');
-    await access.keeper.parts.users.setPassword(alice.id, 'plain:x');
+    await access.control.parts.users.setPassword(alice.id, 'plain:x');
     assert.deepEqual((await names(vic)).length, 1);
   });
 });

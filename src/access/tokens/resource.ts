@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Caller, Resource, Row } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
-import type { AccessParts } from '../gatekeeper.ts';
+import type { AccessParts } from '../access-control.ts';
 import { hasEnded } from '../manage-auth.ts';
 import { hasFreshLogin, mayBeScope } from '../permissions.ts';
 import type { UserRecord } from '../users/schema.ts';

@@ -8,7 +8,7 @@ const outcome = (result: { name: string } | { reason: string }) =>
   'name' in result ? result.name : result.reason;
 
 function handleOf(access: OpenAccess) {
-  const resource = usersResource(access.keeper.parts);
+  const resource = usersResource(access.control.parts);
   const rowOf = async (name: string, caller: Caller): Promise<Row> => {
     const row = await resource.find(name, caller);
     assert.ok(row !== null, name);
@@ -102,7 +102,7 @@ describe('users', () => {
     await assert.rejects(edit(owner, 'alice', { role: 'operator' }), { code: 'conflict' });
     await assert.rejects(act(owner, 'alice', 'disable'), { code: 'conflict' });
     await act(owner, 'bob', 'enable');
-    const { users } = access.keeper.parts;
+    const { users } = access.control.parts;
     const both = await Promise.allSettled([users.remove(alice.id), act(owner, 'bob', 'disable')]);
     assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'], 'not both at once');
     assert.equal(await users.hasAdmin(), true);
@@ -127,7 +127,7 @@ describe('users', () => {
     assert.equal((await set({ password: long, current_password: 'secret of vic' }))?.success, true);
     assert.equal(outcome(await access.enter(session)), 'invalid_token');
     assert.equal(outcome(await access.enter(basic('vic', long))), 'vic');
-    const row = { id: (await access.keeper.parts.users.find('alice'))?.id ?? '', name: 'alice' };
+    const row = { id: (await access.control.parts.users.find('alice'))?.id ?? '', name: 'alice' };
     const action = handleOf(access).resource.actions?.['set_password'];
     await assert.rejects(async () => action?.run(row, { password: long }, vic), { code: 'forbidden' });
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Action, Caller, Outcome, Resource, Row } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
-import type { AccessParts } from '../gatekeeper.ts';
+import type { AccessParts } from '../access-control.ts';
 import { passwordProblem } from '../passwords/policy.ts';
 import { hasFreshLogin } from '../permissions.ts';
 import { isoTime, isoTimeOrNull } from '../tokens/time.ts';

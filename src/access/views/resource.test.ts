@@ -7,8 +7,8 @@ import { savedViewsResource } from './resource.ts';
 const view = { page: 'requests', name: 'Failed', search: 'outcome=failed&range=7d' };
 
 describe('saved views', () => {
-  const open = ({ keeper }: OpenAccess) => {
-    const resource = savedViewsResource(keeper.parts);
+  const open = ({ control }: OpenAccess) => {
+    const resource = savedViewsResource(control.parts);
     const add = async (caller: Caller, input: Record<string, unknown>) =>
       (await resource.create?.run(input, caller))?.row;
     const names = async (caller: Caller) => (await resource.list?.(caller))?.map(({ name }) => name);
@@ -30,7 +30,7 @@ describe('saved views', () => {
     assert.deepEqual([await names(alice), await names(vic)], [['Failed'], ['Failed', 'Failed']]);
     assert.equal(await resource.find(row.id, alice), null);
     await assert.rejects(async () => resource.remove?.run(row, alice), { code: 'not_found' });
-    await access.keeper.parts.users.remove(id);
+    await access.control.parts.users.remove(id);
     assert.deepEqual(await names(vic), []);
     assert.deepEqual(await names(alice), ['Failed']);
   });

@@ -28,11 +28,11 @@ async function tail({ caller, context, events, exchange, params }: EventsCall): 
   const cesql = params.get('cesql');
   const filter = cesql === null ? null : filterOf(cesql);
   const { engine } = await events.control();
-  const { gatekeeper, streams } = context;
+  const { auth, streams } = context;
   const send = streams.open(exchange, {
     userId: caller.userId,
-    until: gatekeeper.endOf(caller),
-    lasts: () => gatekeeper.lasts(caller, [permission]),
+    until: auth.endOf(caller),
+    lasts: () => auth.lasts(caller, [permission]),
   });
   const stop = engine.tail.listen((tailed) => {
     const shown = withSource(tailed);

@@ -8,15 +8,15 @@ import { isTopic, type Topic, topics } from './live.ts';
  * `GET /api/live?topics=requests,services`: a stream of events for as long as the caller's login lasts. Where none is
  * named, all that the caller may see. `Last-Event-ID` or `since` go on after an event.
  */
-export function watchLive({ gatekeeper, live }: ManagementContext, exchange: Exchange, caller: Caller): null {
+export function watchLive({ auth, live }: ManagementContext, exchange: Exchange, caller: Caller): null {
   const params = new URLSearchParams(exchange.query);
   const since = Number(params.get('since') ?? exchange.request.headers['last-event-id'] ?? Number.NaN);
   const wanted = wantedBy(params.get('topics'), caller);
   const permissions = wanted.map((topic) => topics[topic]);
   live.watch(exchange, wanted, Number.isSafeInteger(since) ? since : null, {
     userId: caller.userId,
-    until: gatekeeper.endOf(caller),
-    lasts: () => gatekeeper.lasts(caller, permissions),
+    until: auth.endOf(caller),
+    lasts: () => auth.lasts(caller, permissions),
   });
   return null;
 }

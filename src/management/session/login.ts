@@ -13,11 +13,11 @@ export async function serveLogin(
   method: string,
   caller: Caller,
 ): Promise<Answer> {
-  const { audit, gatekeeper } = context;
+  const { audit, auth } = context;
   const who = { ...facts(context, exchange), caller, userId: caller.userId };
   const done = { outcome: 'success', reason: null } as const;
   if (method === 'DELETE') {
-    await refusalsNoted(context, who, () => gatekeeper.end(caller));
+    await refusalsNoted(context, who, () => auth.end(caller));
     await audit({ kind: 'logout', ...who, target: caller.tokenId, ...done });
     return { status: 204, body: null, headers: {} };
   }
@@ -25,7 +25,7 @@ export async function serveLogin(
   if (method !== 'GET') throw notAllowed(method);
   checkAccept(exchange.request);
   const wanted = new URLSearchParams(exchange.query).get('requester_type') ?? 'api';
-  const issued = await refusalsNoted(context, who, () => gatekeeper.issue(caller, wanted));
+  const issued = await refusalsNoted(context, who, () => auth.issue(caller, wanted));
   await audit({ kind: 'login', ...who, target: issued.id, ...done });
   const expires_on = `${new Date(issued.expiresAt).toISOString().slice(0, 19)}Z`;
   return {
@@ -49,12 +49,12 @@ export async function serveSetup(
   if (method !== 'POST') throw notAllowed(method);
   const who = { ...facts(context, exchange), userId: null };
   // Nothing of the body is read for those who cannot set up anything.
-  await refusalsNoted(context, who, () => context.gatekeeper.checkSetUp(who.address));
+  await refusalsNoted(context, who, () => context.auth.checkSetUp(who.address));
   const body = await unauthenticatedBody(exchange);
   const { code, password } = Object(body) as Record<string, unknown>;
   if (typeof code !== 'string' || typeof password !== 'string')
     throw new GatewayError('invalid_request', 'Send {"code", "password"}: the code is printed by the server');
-  await refusalsNoted(context, who, () => context.gatekeeper.setUp({ code, password }, who.address));
+  await refusalsNoted(context, who, () => context.auth.setUp({ code, password }, who.address));
   await context.audit({
     kind: 'setup',
     ...who,

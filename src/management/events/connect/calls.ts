@@ -3,7 +3,7 @@ import type { Permission } from '../../../access/permissions.ts';
 import type { EventControl, Events } from '../../../events/open.ts';
 import type { Caller } from '../../../http/resource.ts';
 import { GatewayError } from '../../../lib/error.ts';
-import type { Gatekeeper } from '../../context.ts';
+import type { ManagementAuth } from '../../context.ts';
 import type { Watchers } from '../../live/watchers.ts';
 import { createMessageQueue, type MessageQueue, type QueueLimit } from './message-queue.ts';
 
@@ -12,7 +12,7 @@ export const callerKey = createContextKey<Caller | null>(null);
 
 export interface ServiceCallsInput {
   events: Events;
-  gatekeeper: Pick<Gatekeeper, 'endOf' | 'lasts'>;
+  auth: Pick<ManagementAuth, 'endOf' | 'lasts'>;
   watchers: Watchers;
 }
 
@@ -30,7 +30,7 @@ export interface ServiceCalls {
   ): AsyncGenerator<{ message: T; missed: number }>;
 }
 
-export function createServiceCalls({ events, gatekeeper, watchers }: ServiceCallsInput): ServiceCalls {
+export function createServiceCalls({ events, auth, watchers }: ServiceCallsInput): ServiceCalls {
   return {
     async opened(context, permission) {
       const caller = context.values.get(callerKey);
@@ -49,8 +49,8 @@ export function createServiceCalls({ events, gatekeeper, watchers }: ServiceCall
       const ended = new AbortController();
       const login = {
         userId: caller.userId,
-        until: gatekeeper.endOf(caller),
-        lasts: () => gatekeeper.lasts(caller, [permission]),
+        until: auth.endOf(caller),
+        lasts: () => auth.lasts(caller, [permission]),
       };
       const leave = entered(() => watchers.enter(login, () => ended.abort()));
       const queue = createMessageQueue<T>(AbortSignal.any([client, ended.signal]), limit);

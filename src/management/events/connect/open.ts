@@ -34,7 +34,7 @@ export function openEventService(context: ManagementContext): EventService {
     const { createEventServiceHandler } = await import('./handler.ts');
     return createEventServiceHandler({
       events: context.events,
-      gatekeeper: context.gatekeeper,
+      auth: context.auth,
       watchers: context.streams.watchers,
       record: (change) => context.audit({ kind: 'change', change }),
       closed: closed.signal,

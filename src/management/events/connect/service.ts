@@ -36,11 +36,11 @@ const waitingConfigs: QueueLimit = { most: 16, leaveOut: 'oldest' };
 /** The service over the functions that the paths below `/api/events` use. */
 export function eventConfigService({
   events,
-  gatekeeper,
+  auth,
   record,
   watchers,
 }: ServiceInput): ServiceImpl<typeof EventConfigService> {
-  const { opened, stream } = createServiceCalls({ events, gatekeeper, watchers });
+  const { opened, stream } = createServiceCalls({ events, auth, watchers });
   const changed = async <T extends Record<string, unknown>>(
     caller: Caller,
     action: string,

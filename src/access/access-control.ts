@@ -12,7 +12,7 @@ import { createUserIndex, type UserIndex } from './users/user-index.ts';
 import { type UserStore, userStore } from './users/users.ts';
 import { savedViewStore } from './views/store.ts';
 
-export interface GatekeeperInput {
+export interface AccessControlInput {
   store: Pick<Store, 'db' | 'node' | 'revision'>;
   dataDir: string;
   settings: TokenSettings;
@@ -30,11 +30,11 @@ export interface GatekeeperInput {
   passwords?: Passwords;
 }
 
-/** Who lets callers in and out, and the parts that the resources `users`, `tokens` and `views` need. */
-export interface Gatekeeper extends LoginTokens, Pick<Bootstrap, 'checkSetUp' | 'setUp' | 'offer'> {
+/** Authenticates clients of the management API, issues and ends their logins; and the parts that the resources `users`, `tokens` and `views` need. */
+export interface AccessControl extends LoginTokens, Pick<Bootstrap, 'checkSetUp' | 'setUp' | 'offer'> {
   authenticate(facts: AuthFacts): Promise<Caller | AuthRefusal>;
   parts: AccessParts;
-  /** Writes what waits. */
+  /** Writes what is pending. */
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface AccessParts {
   now: () => number;
 }
 
-export async function openGatekeeper(input: GatekeeperInput): Promise<Gatekeeper> {
+export async function openAccessControl(input: AccessControlInput): Promise<AccessControl> {
   const { dataDir, now, onError, ownerKey, passwords = createPasswords(), settings, store } = input;
   const { steady = now } = input;
   const users = userStore(store, now);
