@@ -8,7 +8,7 @@ import type { Logins } from './login/logins.ts';
 import type { LoginThrottle } from './login/throttle.ts';
 import { holdsPermission, isRole, type Role, roles } from './permissions.ts';
 import type { TokenRecord } from './tokens/schema.ts';
-import { reachOf } from './tokens/selector.ts';
+import { tokenScope } from './tokens/selector.ts';
 import { isExpired, wholeSecond } from './tokens/time.ts';
 import type { Tokens } from './tokens/tokens.ts';
 import type { UserRecord } from './users/schema.ts';
@@ -55,8 +55,8 @@ export interface ManageAuthDeps {
   now: () => number;
 }
 
-/** Who was proven, before the request narrowed it. */
-interface Proven {
+/** A verified login, before the request narrows it. */
+interface VerifiedLogin {
   /** Whether it was a login that has ended with a change of role. */
   ended: boolean;
   user: Pick<UserRecord, 'id' | 'name' | 'role'> & { credentialVersion: number | null };
@@ -75,10 +75,10 @@ export async function authenticateManagement(
   deps: ManageAuthDeps,
 ): Promise<Caller | AuthRefusal> {
   try {
-    const proven = await prove(facts, deps);
-    if ('error' in proven) return proven;
-    const lowered = loweredRole(facts, proven.user.role);
-    return typeof lowered === 'string' ? callerOf(facts, proven, lowered) : lowered;
+    const verified = await verifyLogin(facts, deps);
+    if ('error' in verified) return verified;
+    const lowered = loweredRole(facts, verified.user.role);
+    return typeof lowered === 'string' ? callerOf(facts, verified, lowered) : lowered;
   } catch (error) {
     if (error instanceof GatewayError && error.status === 429)
       return { error, reason: 'throttled', userId: null };
@@ -86,7 +86,10 @@ export async function authenticateManagement(
   }
 }
 
-function prove(facts: AuthFacts, deps: ManageAuthDeps): Promise<Proven | AuthRefusal> | AuthRefusal {
+function verifyLogin(
+  facts: AuthFacts,
+  deps: ManageAuthDeps,
+): Promise<VerifiedLogin | AuthRefusal> | AuthRefusal {
   const tokens = headerValues(facts.rawHeaders, 'x-auth-token');
   const [token, ...moreTokens] = tokens;
   if (token !== undefined) {
@@ -114,7 +117,11 @@ async function byPassword(value: string, facts: AuthFacts, deps: ManageAuthDeps)
   return { user, via: 'basic' as const, token: null, passwordAt: deps.now(), ended: false };
 }
 
-async function byToken(text: string, facts: AuthFacts, deps: ManageAuthDeps): Promise<Proven | AuthRefusal> {
+async function byToken(
+  text: string,
+  facts: AuthFacts,
+  deps: ManageAuthDeps,
+): Promise<VerifiedLogin | AuthRefusal> {
   const { address } = facts;
   if (isLoopbackAddress(address) && sameText(text, deps.ownerKey))
     return {
@@ -171,7 +178,11 @@ function loweredRole(facts: AuthFacts, role: Role): Role | AuthRefusal {
   return wanted;
 }
 
-function callerOf(facts: AuthFacts, { ended, passwordAt, token, user, via }: Proven, role: Role): Caller {
+function callerOf(
+  facts: AuthFacts,
+  { ended, passwordAt, token, user, via }: VerifiedLogin,
+  role: Role,
+): Caller {
   const scopes = token === null || token.kind !== 'automation' ? null : (token.scopes ?? []);
   return {
     userId: user.id,
@@ -185,7 +196,7 @@ function callerOf(facts: AuthFacts, { ended, passwordAt, token, user, via }: Pro
     requestId: facts.requestId,
     can: (permission) => holdsPermission(role, scopes, permission),
     ended,
-    ...reachOf(token?.selectors ?? null),
+    ...tokenScope(token?.selectors ?? null),
   };
 }
 

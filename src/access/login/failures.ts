@@ -1,7 +1,7 @@
 import { GatewayError } from '../../lib/error.ts';
 
 /** How many failures are let pass, and how long a subject then waits: doubled with every further failure. */
-export interface Rule {
+export interface ThrottleRule {
   limit: number;
   /** Failures are counted together that happen within so long of the first. */
   windowMs: number;
@@ -22,13 +22,13 @@ export const rules = {
   client: { limit: 50, windowMs: 10 * MINUTE_MS, firstWaitMs: 30_000, maxWaitMs: 15 * MINUTE_MS },
   /** Unknown tokens from one client. They cannot be guessed; this is for the load. Valid ones are not asked about. */
   token: { limit: 100, windowMs: MINUTE_MS, firstWaitMs: 30_000, maxWaitMs: 30_000 },
-} as const satisfies Record<string, Rule>;
+} as const satisfies Record<string, ThrottleRule>;
 
 export type RuleName = keyof typeof rules;
 
-/** What is counted of an account, a client or both. Times in milliseconds since the epoch. */
-export interface Subject {
-  rule: Rule;
+/** The failures of an account, a client or both. Times in milliseconds since the epoch. */
+export interface FailureCount {
+  rule: ThrottleRule;
   failures: number;
   firstAt: number;
   lastAt: number;
@@ -40,8 +40,8 @@ export interface Subject {
 /** How long a subject that was blocked must be quiet until its failures are forgotten. */
 export const FORGET_MS = 15 * MINUTE_MS;
 
-/** Forgets failures whose time is over. */
-export function lapse(subject: Subject, now: number): Subject {
+/** Forgets failures that have expired. */
+export function expireFailures(subject: FailureCount, now: number): FailureCount {
   const { blockedUntil, failures, firstAt, lastAt, rule } = subject;
   const over =
     failures < rule.limit
@@ -52,7 +52,7 @@ export function lapse(subject: Subject, now: number): Subject {
 }
 
 /** False when the subject is blocked already: tries that were under way together are not punished one by one. */
-export function addFailure(subject: Subject, now: number): boolean {
+export function addFailure(subject: FailureCount, now: number): boolean {
   if (subject.blockedUntil > now) return false;
   const { rule } = subject;
   if (subject.failures === 0) subject.firstAt = now;
@@ -65,17 +65,17 @@ export function addFailure(subject: Subject, now: number): boolean {
 }
 
 /** Nothing is known of the subject and nothing is under way. */
-export function isIdle(subject: Subject | undefined): boolean {
+export function isIdle(subject: FailureCount | undefined): boolean {
   return subject?.failures === 0 && subject.pending === 0;
 }
 
 /** @throws GatewayError `too_many_logins` while the subject has to wait */
-export function refuseBlocked({ blockedUntil }: Subject, now: number): void {
+export function refuseBlocked({ blockedUntil }: FailureCount, now: number): void {
   if (blockedUntil > now) throw tooMany(Math.ceil((blockedUntil - now) / 1000));
 }
 
 /** @throws GatewayError `too_many_logins` when as many tries are under way as may still fail */
-export function refuseCrowd({ failures, pending, rule }: Subject): void {
+export function refuseConcurrent({ failures, pending, rule }: FailureCount): void {
   if (pending > 0 && failures + pending >= rule.limit) throw tooMany(1);
 }
 

@@ -7,16 +7,16 @@ import { clientOf } from '../client-address.ts';
 import { serialized } from '../serialized.ts';
 import {
   addFailure,
+  expireFailures,
+  type FailureCount,
   FORGET_MS,
   isIdle,
   isRuleName,
-  lapse,
-  type Rule,
   type RuleName,
   refuseBlocked,
-  refuseCrowd,
+  refuseConcurrent,
   rules,
-  type Subject,
+  type ThrottleRule,
 } from './failures.ts';
 
 export interface LoginThrottle {
@@ -62,20 +62,20 @@ export async function openLoginThrottle(
   const { schedule = createSchedule(now) } = options;
   await forgetOld(db, now());
   let pruned = now();
-  const subjects = new Map<string, Subject>();
+  const subjects = new Map<string, FailureCount>();
   for (const row of await db.selectFrom('login_failures').selectAll().limit(maxSubjects).execute())
     restore(subjects, row, now());
   const dirty = new Set<string>();
 
-  const subjectOf = (name: string, rule: Rule): Subject => {
+  const subjectOf = (name: string, rule: ThrottleRule): FailureCount => {
     const known = subjects.get(name);
-    if (known !== undefined) return lapse(known, now());
+    if (known !== undefined) return expireFailures(known, now());
     if (subjects.size >= maxSubjects) makeRoom(subjects, now());
     const fresh = { rule, failures: 0, firstAt: now(), lastAt: 0, blockedUntil: 0, pending: 0 };
     subjects.set(name, fresh);
     return fresh;
   };
-  const count = (name: string, rule: Rule): void => {
+  const count = (name: string, rule: ThrottleRule): void => {
     const subject = subjectOf(name, rule);
     if (addFailure(subject, now())) dirty.add(name);
   };
@@ -99,14 +99,14 @@ export async function openLoginThrottle(
     check(account, address) {
       for (const [name] of both(account, address)) {
         const subject = subjects.get(name);
-        if (subject !== undefined) refuseBlocked(lapse(subject, now()), now());
+        if (subject !== undefined) refuseBlocked(expireFailures(subject, now()), now());
       }
     },
     reserve(account, address) {
       const names = both(account, address);
       const held = names.map(([name, rule]) => subjectOf(name, rule));
       for (const subject of held) refuseBlocked(subject, now());
-      for (const subject of held) refuseCrowd(subject);
+      for (const subject of held) refuseConcurrent(subject);
       for (const subject of held) subject.pending += 1;
       return () => {
         for (const subject of held.splice(0)) subject.pending -= 1;
@@ -130,7 +130,7 @@ export async function openLoginThrottle(
 }
 
 /** What a login is counted under. */
-function both(account: string, address: string): [string, Rule][] {
+function both(account: string, address: string): [string, ThrottleRule][] {
   return [
     [subjectName('account', `${account}\n${clientOf(address)}`), rules.account],
     [subjectName('client', clientOf(address)), rules.client],
@@ -143,7 +143,7 @@ function subjectName(rule: RuleName, text: string): string {
 }
 
 /** The oldest that is not blocked goes; where all of the oldest are, the first. */
-function makeRoom(subjects: Map<string, Subject>, now: number): void {
+function makeRoom(subjects: Map<string, FailureCount>, now: number): void {
   let looked = 0;
   let first: string | null = null;
   for (const [name, { blockedUntil, pending }] of subjects) {
@@ -159,7 +159,7 @@ function makeRoom(subjects: Map<string, Subject>, now: number): void {
   if (first !== null) subjects.delete(first);
 }
 
-function restore(subjects: Map<string, Subject>, row: Selectable<LoginFailureTable>, now: number): void {
+function restore(subjects: Map<string, FailureCount>, row: Selectable<LoginFailureTable>, now: number): void {
   const name = row.subject.split(':', 1)[0] ?? '';
   if (!isRuleName(name)) return;
   const rule = rules[name];
@@ -174,7 +174,7 @@ function restore(subjects: Map<string, Subject>, row: Selectable<LoginFailureTab
   });
 }
 
-async function write(db: Store['db'], subject: string, state: Subject): Promise<void> {
+async function write(db: Store['db'], subject: string, state: FailureCount): Promise<void> {
   const values = {
     failures: state.failures,
     first_at: state.firstAt,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { collectionOf, reachOf, selectorText } from './selector.ts';
+import { collectionOf, selectorText, tokenScope } from './selector.ts';
 
 const row = { id: 'mcp', name: 'MCP server', kind: 'mcp_server', labels: { team: 'search', 'a.b/c': 'x=y' } };
 
@@ -15,7 +15,7 @@ describe('a selector', () => {
     ]) {
       assert.equal(selectorText.safeParse(text).success, true, text);
       assert.equal(collectionOf(text), 'services');
-      const { narrowed, reaches } = reachOf([text]);
+      const { narrowed, reaches } = tokenScope([text]);
       assert.deepEqual([narrowed('services'), narrowed('keys')], [true, false], text);
       assert.equal(reaches('services', row), true, text);
       assert.equal(reaches('services', { id: 'other' }), false, text);
@@ -46,33 +46,33 @@ describe('a selector', () => {
   });
 
   it('means the whole value, and no other label', () => {
-    const { reaches } = reachOf([
+    const { reaches } = tokenScope([
       'services:id=mc',
       'services:labels.team=sear',
       'services:labels.constructor=x',
     ]);
     assert.equal(reaches('services', row), false);
     assert.equal(
-      reachOf(['services:labels.team=search']).reaches('services', { id: 'a', labels: null }),
+      tokenScope(['services:labels.team=search']).reaches('services', { id: 'a', labels: null }),
       false,
     );
     assert.equal(
-      reachOf(['services:labels.team=search']).reaches('services', { id: 'a', labels: 'team' }),
+      tokenScope(['services:labels.team=search']).reaches('services', { id: 'a', labels: 'team' }),
       false,
     );
   });
 
   it('adds to what others about its collection let through', () => {
-    const { reaches } = reachOf(['services:id=one', 'services:id=mcp', 'keys:id=k']);
+    const { reaches } = tokenScope(['services:id=one', 'services:id=mcp', 'keys:id=k']);
     assert.equal(reaches('services', row), true);
     assert.equal(reaches('services', { id: 'k' }), false);
     assert.equal(reaches('keys', { id: 'k' }), true);
   });
 
   it('that cannot be read lets nothing through, anywhere', () => {
-    const { narrowed, reaches } = reachOf(['of a later version']);
+    const { narrowed, reaches } = tokenScope(['of a later version']);
     assert.deepEqual([narrowed('services'), reaches('services', row)], [true, false]);
-    const none = reachOf(null);
+    const none = tokenScope(null);
     assert.deepEqual([none.narrowed('services'), none.reaches('services', row)], [false, true]);
   });
 });

@@ -23,8 +23,8 @@ export function collectionOf(selector: string): string | null {
   return parse(selector)?.collection ?? null;
 }
 
-/** What a caller with selectors reaches. Several about one collection add up; a collection without any is not narrowed. */
-export function reachOf(selectors: readonly string[] | null) {
+/** The members that a token with selectors may reach. Several selectors of one collection add up; a collection without any is not narrowed. */
+export function tokenScope(selectors: readonly string[] | null) {
   const parsed = (selectors ?? []).map(parse);
   const about = (collection: string) =>
     parsed.filter((selector) => selector === null || selector.collection === collection);
