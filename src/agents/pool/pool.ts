@@ -89,7 +89,7 @@ export interface Pool {
 }
 
 /** A process, from the decision to start it until it is gone. */
-interface Member {
+interface AgentProcess {
   agent: string;
   owner: string;
   /** What it was started with; another setting needs another process. */
@@ -107,22 +107,22 @@ interface Member {
   callOff(): void;
 }
 
-type Kept = Conversation<Member>;
+type IdleSession = Conversation<AgentProcess>;
 
 interface Waiter {
   request: LeaseRequest;
-  resolve(grant: Grant): void;
+  resolve(grant: Assignment): void;
   reject(error: GatewayError): void;
 }
 
 /** A process that is set aside for a request. */
-interface Grant {
-  member: Member;
+interface Assignment {
+  member: AgentProcess;
   /** The session that it goes on with; null for a new one. */
-  conversation: Kept | null;
+  conversation: IdleSession | null;
 }
 
-interface History {
+interface ProcessHistory {
   backOff: BackOff;
   failures: number;
   error: AgentProcesses['error'];
@@ -141,17 +141,20 @@ const RETRY_AFTER = 5;
  */
 export function createPool(input: PoolInput): Pool {
   const { after, limits, now } = input;
-  const members = new Set<Member>();
-  const histories = new Map<string, History>();
+  const members = new Set<AgentProcess>();
+  const histories = new Map<string, ProcessHistory>();
   const waiters: Waiter[] = [];
   let closed = false;
-  const conversations = createConversations<Member>(limits.sessions, ({ folder, process, sessionId }) => {
-    void (process?.connection?.closeSession({ id: sessionId, folder }) ?? Promise.resolve())
-      .then(() => folder.remove())
-      .catch(() => {});
-  });
+  const conversations = createConversations<AgentProcess>(
+    limits.sessions,
+    ({ folder, process, sessionId }) => {
+      void (process?.connection?.closeSession({ id: sessionId, folder }) ?? Promise.resolve())
+        .then(() => folder.remove())
+        .catch(() => {});
+    },
+  );
 
-  const historyOf = (agent: string): History => {
+  const historyOf = (agent: string): ProcessHistory => {
     const known = histories.get(agent);
     if (known !== undefined) return known;
     const made = { backOff: createBackOff(now), failures: 0, error: null, output: [] };
@@ -164,7 +167,7 @@ export function createPool(input: PoolInput): Pool {
     history.error = { message, at: now() };
     history.backOff.failed();
   };
-  const stop = async (member: Member): Promise<void> => {
+  const stop = async (member: AgentProcess): Promise<void> => {
     member.state = 'stopping';
     member.callOff();
     member.aborter.abort();
@@ -174,7 +177,7 @@ export function createPool(input: PoolInput): Pool {
     await member.gone.promise;
   };
   /** Frees a process for others, or ends it where nobody may have it. */
-  const release = (member: Member) => {
+  const release = (member: AgentProcess) => {
     if (member.state !== 'busy' || !members.has(member)) return;
     member.state = 'idle';
     member.callOff = after(limits.idleMs, () => {
@@ -183,7 +186,7 @@ export function createPool(input: PoolInput): Pool {
     input.changed(member.agent);
     pump();
   };
-  const gone = (member: Member, loadable: boolean) => {
+  const gone = (member: AgentProcess, loadable: boolean) => {
     member.callOff();
     members.delete(member);
     conversations.detach(member, loadable);
@@ -192,13 +195,13 @@ export function createPool(input: PoolInput): Pool {
     pump();
   };
 
-  const compatible = (member: Member, { owner, setup, ...rest }: LeaseRequest): boolean =>
+  const compatible = (member: AgentProcess, { owner, setup, ...rest }: LeaseRequest): boolean =>
     member.state === 'idle' &&
     member.agent === setup.id &&
     member.owner === owner &&
     member.launch === launchOf(setup, rest.model);
   /** Sets a process aside; null where none is to be had at the moment. @throws GatewayError `agent_failed` */
-  const decide = (request: LeaseRequest): Grant | null => {
+  const decide = (request: LeaseRequest): Assignment | null => {
     const { continues, model, owner, setup } = request;
     const conversation =
       continues === null ? null : conversations.take(continues, { agent: setup.id, key: owner, model });
@@ -230,7 +233,7 @@ export function createPool(input: PoolInput): Pool {
       putBack();
       throw pausing(setup, wait, historyOf(setup.id).error?.message ?? '');
     }
-    const member: Member = {
+    const member: AgentProcess = {
       agent: setup.id,
       owner,
       launch: launchOf(setup, model),
@@ -246,15 +249,15 @@ export function createPool(input: PoolInput): Pool {
     input.changed(setup.id);
     return { member, conversation };
   };
-  const fits = (member: Member, request: LeaseRequest): boolean =>
+  const fits = (member: AgentProcess, request: LeaseRequest): boolean =>
     compatible(member, request) && !member.single && conversations.countOf(member) < SESSIONS_PER_PROCESS;
-  const taken = (member: Member): Member => {
+  const taken = (member: AgentProcess): AgentProcess => {
     member.state = 'busy';
     member.callOff();
     return member;
   };
   /** Ends the process that has been idle for the longest time; its place is free once it is gone. */
-  const endOne = (among: readonly Member[]) => {
+  const endOne = (among: readonly AgentProcess[]) => {
     if (among.some(({ state }) => state === 'stopping')) return;
     const idle = among.find(({ state }) => state === 'idle');
     if (idle !== undefined) void stop(idle);
@@ -271,13 +274,13 @@ export function createPool(input: PoolInput): Pool {
   }
 
   /** A process that is set aside, now or after a while. */
-  const granted = (request: LeaseRequest): Promise<Grant> => {
+  const granted = (request: LeaseRequest): Promise<Assignment> => {
     if (closed) throw new GatewayError('shutting_down', 'The gateway is shutting down');
     // Who came before goes first.
     const grant = waiters.length === 0 ? decide(request) : null;
     if (grant !== null) return Promise.resolve(grant);
     if (waiters.length >= limits.waiting) throw busy(request.setup, 'the queue is full');
-    const { promise, reject, resolve } = Promise.withResolvers<Grant>();
+    const { promise, reject, resolve } = Promise.withResolvers<Assignment>();
     const done = () => {
       callOff();
       request.signal.removeEventListener('abort', onAbort);
@@ -304,7 +307,7 @@ export function createPool(input: PoolInput): Pool {
     return promise;
   };
 
-  const connected = async (member: Member, { model, setup }: LeaseRequest, folder: SessionFolder) => {
+  const connected = async (member: AgentProcess, { model, setup }: LeaseRequest, folder: SessionFolder) => {
     if (member.connection !== null) return member.connection;
     let connection: AgentConnection;
     try {
@@ -326,7 +329,7 @@ export function createPool(input: PoolInput): Pool {
     return connection;
   };
   /** Opens the session of a request on the process that is set aside for it. */
-  const opened = async (request: LeaseRequest, { conversation, member }: Grant): Promise<Lease> => {
+  const opened = async (request: LeaseRequest, { conversation, member }: Assignment): Promise<Lease> => {
     const { model, setup } = request;
     let folder: SessionFolder;
     try {
@@ -427,7 +430,7 @@ function canLoad(connection: AgentConnection | null): boolean {
 /** A session of an earlier process in this one; null where the agent does not have it any more. */
 async function loadedSession(
   connection: AgentConnection,
-  { folder, sessionId }: Kept,
+  { folder, sessionId }: IdleSession,
   model: string | null,
 ): Promise<OpenSession | null> {
   if (!canLoad(connection)) return null;

@@ -49,7 +49,7 @@ export interface AgentRegistry {
   refresh(): Promise<void>;
 }
 
-interface Loaded {
+interface RegistryState {
   agents: readonly RegisteredAgent[];
   /** Problems by id, of enabled agents alone: others are looked for when somebody asks. */
   problems: ReadonlyMap<string, string>;
@@ -57,7 +57,7 @@ interface Loaded {
   keys: ReadonlyMap<string, AgentKey>;
 }
 
-const nothing: Loaded = { agents: [], problems: new Map(), keys: new Map() };
+const nothing: RegistryState = { agents: [], problems: new Map(), keys: new Map() };
 
 export function openAgentRegistry(input: AgentRegistryInput): AgentRegistry {
   const { allowedCommands, changed, dataDir, machine, root } = input;
@@ -69,7 +69,7 @@ export function openAgentRegistry(input: AgentRegistryInput): AgentRegistry {
     programs ??= import('./programs.ts').then(({ agentPrograms }) => agentPrograms(machine));
     return programs;
   };
-  const setups = (state: Loaded): AgentSetup[] =>
+  const setups = (state: RegistryState): AgentSetup[] =>
     state.agents.map((agent) => {
       const key = state.keys.get(agent.definition.id);
       return setupOf(agent, key === undefined ? null : { baseUrl: root(), key: key.text });

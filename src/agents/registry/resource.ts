@@ -27,7 +27,7 @@ export interface AgentTestResult {
   answeredMs: number;
 }
 
-export interface RunningAgents {
+export interface AgentControl {
   status(id: string): AgentRuntime;
   /** Asks an agent for one word. @throws GatewayError */
   test(id: string): Promise<AgentTestResult>;
@@ -38,7 +38,7 @@ export interface AgentsResourceInput extends AgentChangeInput {
   /** Has what was changed take effect for requests. */
   reload(): Promise<unknown>;
   /** The processes of agents. */
-  running: RunningAgents;
+  running: AgentControl;
   /** Whether a caller may have programs run. */
   mayRun(caller: Caller): boolean;
 }
@@ -160,7 +160,7 @@ function done(row: Row, what: string): Outcome {
   return { success: true, message: `The agent "${row.id}" ${what}` };
 }
 
-function testAction({ test }: RunningAgents, onThisMachine: (caller: Caller) => void): Action {
+function testAction({ test }: AgentControl, onThisMachine: (caller: Caller) => void): Action {
   return {
     summary: 'Starts the agent if needed, sends a one-word prompt, and returns the answer.',
     permission: 'agents:operate',

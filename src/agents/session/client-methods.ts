@@ -14,8 +14,8 @@ import { TooManyTerminalsError } from '../workspace/terminals.ts';
 import { FileTooLargeError, readText, writeText } from '../workspace/text-files.ts';
 import { decidePermission, type PermissionAnswer } from './permission-policy.ts';
 
-/** What a session lets its agent ask for. */
-export interface ClientSide {
+/** The client side of a session: what its agent may ask for. */
+export interface SessionClient {
   setup: Pick<AgentSetup, 'permissions' | 'capabilities'>;
   /** The working directory of the session, without symbolic links. */
   work: string;
@@ -32,88 +32,90 @@ export interface ClientSide {
 
 /**
  * Answers a request of an agent.
- * @param sideOf the session that it names; null for none of this agent's
+ * @param clientOf the session that it names; null for none of this agent's
  * @throws RpcError
  */
 export async function answerAgent(
   method: string,
   params: unknown,
-  sideOf: (sessionId: string) => ClientSide | null,
+  clientOf: (sessionId: string) => SessionClient | null,
 ): Promise<unknown> {
   const answer = methods[method];
   if (answer === undefined)
     throw new RpcError(rpcCodes.methodNotFound, `The client has no method ${method.slice(0, 100)}`);
   try {
     return await answer(params, (sessionId) => {
-      const side = sideOf(sessionId);
-      if (side === null) throw new RpcError(rpcCodes.invalidParams, 'There is no such session');
-      return side;
+      const client = clientOf(sessionId);
+      if (client === null) throw new RpcError(rpcCodes.invalidParams, 'There is no such session');
+      return client;
     });
   } catch (error) {
     throw rpcErrorOf(error);
   }
 }
 
-type Answer = (params: unknown, sideOf: (sessionId: string) => ClientSide) => Promise<unknown>;
+type ClientMethod = (params: unknown, clientOf: (sessionId: string) => SessionClient) => Promise<unknown>;
 
-const methods: Readonly<Record<string, Answer>> = {
-  async 'session/request_permission'(params, sideOf) {
+const methods: Readonly<Record<string, ClientMethod>> = {
+  async 'session/request_permission'(params, clientOf) {
     const request = read(permissionRequest, params);
-    const { decided, isCancelled, setup, tool } = sideOf(request.sessionId);
+    const { decided, isCancelled, setup, tool } = clientOf(request.sessionId);
     if (isCancelled()) return { outcome: { outcome: 'cancelled' } };
     const known = tool(request.toolCall.toolCallId);
     const answer = decidePermission(request, setup.permissions, known?.kind ?? null);
     decided(answer, request.toolCall.title ?? known?.title ?? 'a tool');
     return { outcome: answer.outcome };
   },
-  async 'fs/read_text_file'(params, sideOf) {
+  async 'fs/read_text_file'(params, clientOf) {
     const { limit, line, path, sessionId } = read(readTextFile, params);
-    const side = sideOf(sessionId);
-    offered(side.setup.capabilities.fs, 'files');
-    return { content: await confined(side, () => readText(side.work, path, line ?? null, limit ?? null)) };
+    const client = clientOf(sessionId);
+    offered(client.setup.capabilities.fs, 'files');
+    return {
+      content: await confined(client, () => readText(client.work, path, line ?? null, limit ?? null)),
+    };
   },
-  async 'fs/write_text_file'(params, sideOf) {
+  async 'fs/write_text_file'(params, clientOf) {
     const { content, path, sessionId } = read(writeTextFile, params);
-    const side = sideOf(sessionId);
-    offered(side.setup.capabilities.fs, 'files');
-    if (!side.setup.permissions.includes('edit')) {
-      side.refused(`write ${path}`);
+    const client = clientOf(sessionId);
+    offered(client.setup.capabilities.fs, 'files');
+    if (!client.setup.permissions.includes('edit')) {
+      client.refused(`write ${path}`);
       throw new RpcError(rpcCodes.invalidParams, 'The owner of this gateway does not allow edits');
     }
-    await confined(side, () => writeText(side.work, path, content));
+    await confined(client, () => writeText(client.work, path, content));
     return {};
   },
-  async 'terminal/create'(params, sideOf) {
+  async 'terminal/create'(params, clientOf) {
     const request = read(createTerminal, params);
-    const side = sideOf(request.sessionId);
-    offered(mayExecute(side.setup), 'terminals');
-    return confined(side, () => side.terminals.create(request));
+    const client = clientOf(request.sessionId);
+    offered(mayExecute(client.setup), 'terminals');
+    return confined(client, () => client.terminals.create(request));
   },
-  async 'terminal/output'(params, sideOf) {
+  async 'terminal/output'(params, clientOf) {
     const { sessionId, terminalId } = read(ofTerminal, params);
-    return sideOf(sessionId).terminals.output(terminalId) ?? noTerminal();
+    return clientOf(sessionId).terminals.output(terminalId) ?? noTerminal();
   },
-  async 'terminal/wait_for_exit'(params, sideOf) {
+  async 'terminal/wait_for_exit'(params, clientOf) {
     const { sessionId, terminalId } = read(ofTerminal, params);
-    return (await sideOf(sessionId).terminals.waitForExit(terminalId)) ?? noTerminal();
+    return (await clientOf(sessionId).terminals.waitForExit(terminalId)) ?? noTerminal();
   },
-  async 'terminal/kill'(params, sideOf) {
+  async 'terminal/kill'(params, clientOf) {
     const { sessionId, terminalId } = read(ofTerminal, params);
-    return sideOf(sessionId).terminals.kill(terminalId) ? {} : noTerminal();
+    return clientOf(sessionId).terminals.kill(terminalId) ? {} : noTerminal();
   },
-  async 'terminal/release'(params, sideOf) {
+  async 'terminal/release'(params, clientOf) {
     const { sessionId, terminalId } = read(ofTerminal, params);
-    return sideOf(sessionId).terminals.release(terminalId) ? {} : noTerminal();
+    return clientOf(sessionId).terminals.release(terminalId) ? {} : noTerminal();
   },
 };
 
 /** Whether an agent gets terminals: it can use them, and may run commands. */
-export function mayExecute({ capabilities, permissions }: ClientSide['setup']): boolean {
+export function mayExecute({ capabilities, permissions }: SessionClient['setup']): boolean {
   return capabilities.terminal && permissions.includes('execute');
 }
 
 /** Whether an agent may write files through the gateway. */
-export function mayWrite({ capabilities, permissions }: ClientSide['setup']): boolean {
+export function mayWrite({ capabilities, permissions }: SessionClient['setup']): boolean {
   return capabilities.fs && permissions.includes('edit');
 }
 
@@ -132,11 +134,11 @@ function noTerminal(): never {
   throw new RpcError(rpcCodes.resourceNotFound, 'There is no such terminal');
 }
 
-async function confined<Value>(side: ClientSide, run: () => Promise<Value>): Promise<Value> {
+async function confined<Value>(client: SessionClient, run: () => Promise<Value>): Promise<Value> {
   try {
     return await run();
   } catch (error) {
-    if (error instanceof OutsideError) side.refused(error.message);
+    if (error instanceof OutsideError) client.refused(error.message);
     throw error;
   }
 }

@@ -14,7 +14,7 @@ import {
 import type { AgentSetup } from '../setup.ts';
 import type { SessionFolder } from '../workspace/session-folder.ts';
 import { createTerminals, type Terminals } from '../workspace/terminals.ts';
-import { answerAgent, type ClientSide, mayExecute, mayWrite } from './client-methods.ts';
+import { answerAgent, mayExecute, mayWrite, type SessionClient } from './client-methods.ts';
 import type { AgentEvent, TurnEnd, TurnUsage } from './event.ts';
 import { modelRequest } from './model-choice.ts';
 import { createUpdateReader, oneLine, type UpdateReader } from './updates.ts';
@@ -55,7 +55,7 @@ export interface ConnectionInput {
 }
 
 /** How a connection ended. */
-export interface Ending {
+export interface ConnectionEnd {
   /** The gateway asked for it. */
   wanted: boolean;
   /** `it ended with exit code 3`. */
@@ -71,7 +71,7 @@ export interface OpenSession {
 /** An image block or a text block of a prompt. */
 export type PromptBlock = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
 
-export interface Turn {
+export interface PromptTurn {
   /** Told of what the agent does, in order. */
   onEvent(event: AgentEvent): void;
   /** Ends the turn early. */
@@ -86,25 +86,25 @@ export interface AgentConnection {
   /** The last lines that it printed. */
   output: OutputTail;
   /** Resolves when its program is gone. */
-  ended: Promise<Ending>;
+  ended: Promise<ConnectionEnd>;
   /** @throws GatewayError `login_required`, `model_not_found`, `agent_failed`, `upstream_timeout` */
   newSession(folder: SessionFolder, model: string | null): Promise<OpenSession>;
   /** Goes on with a session of an earlier process. @throws GatewayError as `newSession` does */
   loadSession(id: string, folder: SessionFolder, model: string | null): Promise<OpenSession>;
   /** Asks the agent. @throws GatewayError `agent_failed`, `login_required`, `client_closed` */
-  prompt(session: OpenSession, blocks: readonly PromptBlock[], turn: Turn): Promise<TurnEnd>;
+  prompt(session: OpenSession, blocks: readonly PromptBlock[], turn: PromptTurn): Promise<TurnEnd>;
   /** Lets the agent forget a session, and ends what it runs. */
   closeSession(session: OpenSession): Promise<void>;
   /** Stops reading from the agent until `resume()`. */
   pause(): void;
   resume(): void;
   /** Ends the program and what it started. */
-  stop(): Promise<Ending>;
+  stop(): Promise<ConnectionEnd>;
 }
 
 interface LiveSession {
   terminals: Terminals;
-  side: ClientSide;
+  client: SessionClient;
   turn: { reader: UpdateReader; bytes: number; onEvent(event: AgentEvent): void; signal: AbortSignal } | null;
 }
 
@@ -135,7 +135,7 @@ const LINGER_MS = 1_000;
 /** One agent and its sessions. A class, because its sessions share a dozen things. */
 class Connection implements AgentConnection {
   readonly output: OutputTail;
-  readonly ended: Promise<Ending>;
+  readonly ended: Promise<ConnectionEnd>;
   readonly #input: ConnectionInput;
   readonly #program: Program;
   readonly #peer: Peer;
@@ -159,7 +159,7 @@ class Connection implements AgentConnection {
       output: stdin,
       limits,
       onRequest: (method, params) =>
-        answerAgent(method, params, (id) => this.#sessions.get(id)?.side ?? null),
+        answerAgent(method, params, (id) => this.#sessions.get(id)?.client ?? null),
       onNotification: (method, params, bytes) => this.#onNotification(method, params, bytes),
       onStray: (line) => this.output.add(line),
       onClose: (fault) => {
@@ -214,7 +214,7 @@ class Connection implements AgentConnection {
     return this.#ready(id, opened, folder, model);
   }
 
-  async prompt(session: OpenSession, blocks: readonly PromptBlock[], turn: Turn): Promise<TurnEnd> {
+  async prompt(session: OpenSession, blocks: readonly PromptBlock[], turn: PromptTurn): Promise<TurnEnd> {
     const live = this.#sessions.get(session.id);
     if (live === undefined) throw this.#failed('its session is gone');
     const { signal } = turn;
@@ -264,13 +264,13 @@ class Connection implements AgentConnection {
     this.#peer.resume();
   }
 
-  async stop(): Promise<Ending> {
+  async stop(): Promise<ConnectionEnd> {
     this.#stopping = true;
     await this.#program.stop();
     return this.ended;
   }
 
-  async #onExit(exit: Exit): Promise<Ending> {
+  async #onExit(exit: Exit): Promise<ConnectionEnd> {
     const how = this.#fault ?? describeExit(exit);
     this.#peer.close(this.#failed(how));
     const sessions = [...this.#sessions.values()];
@@ -298,7 +298,7 @@ class Connection implements AgentConnection {
     const live: LiveSession = {
       turn: null,
       terminals,
-      side: {
+      client: {
         setup,
         work: folder.work,
         terminals,

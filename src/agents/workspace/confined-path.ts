@@ -16,7 +16,7 @@ export function isInside(folder: string, path: string): boolean {
 }
 
 /** A file's own folder, held open, and its name there. */
-interface Place {
+interface ConfinedFile {
   /** The folder, by a name that stays with it when others are put in its place. */
   folder: string;
   name: string;
@@ -32,7 +32,7 @@ interface Place {
 export async function openConfined(root: string, path: string): Promise<FileHandle> {
   const real = await realpath(absolute(root, path));
   if (!isInside(root, real)) throw outside(path);
-  const place = await placeOf(root, real, path);
+  const place = await confinedFile(root, real, path);
   try {
     const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
     // A pipe would keep the open call waiting.
@@ -50,14 +50,14 @@ export async function openConfined(root: string, path: string): Promise<FileHand
  * @param root without symbolic links
  * @throws OutsideError
  */
-export async function confinedPlace(root: string, path: string): Promise<Place> {
+export async function openConfinedFolder(root: string, path: string): Promise<ConfinedFile> {
   const wanted = absolute(root, path);
   // A symbolic link is written to where it leads, if that is inside.
   const target = (await isLink(wanted))
     ? await realpath(wanted)
     : join(await madeFolder(root, wanted, path), basename(wanted));
   if (!isInside(root, target) || target === root) throw outside(path);
-  return placeOf(root, target, path);
+  return confinedFile(root, target, path);
 }
 
 /** The folder of a wanted file, without symbolic links; made where it is missing. */
@@ -98,7 +98,7 @@ function outside(path: string): OutsideError {
  * Holds a file's folder open. On Linux the folder is then named by its descriptor, so that nothing on the way can be
  * exchanged for a symbolic link between the check and the use; elsewhere it is checked once more.
  */
-async function placeOf(root: string, real: string, path: string): Promise<Place> {
+async function confinedFile(root: string, real: string, path: string): Promise<ConfinedFile> {
   const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
   const parent = dirname(real);
   if (process.platform === 'win32') {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { confinedPlace, openConfined } from './confined-path.ts';
+import { openConfined, openConfinedFolder } from './confined-path.ts';
 
 /** Larger files are not read whole into memory, nor written. */
 const maxFileBytes = 16 * 1024 * 1024;
@@ -46,9 +46,9 @@ export async function readText(
  */
 export async function writeText(root: string, path: string, text: string): Promise<void> {
   if (Buffer.byteLength(text) > maxFileBytes) throw new FileTooLargeError();
-  const place = await confinedPlace(root, path);
-  const target = join(place.folder, place.name);
-  const draft = join(place.folder, `.${place.name.slice(0, 100)}.${randomBytes(6).toString('hex')}`);
+  const file = await openConfinedFolder(root, path);
+  const target = join(file.folder, file.name);
+  const draft = join(file.folder, `.${file.name.slice(0, 100)}.${randomBytes(6).toString('hex')}`);
   try {
     const earlier = await stat(target).catch(() => null);
     const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -64,6 +64,6 @@ export async function writeText(root: string, path: string, text: string): Promi
     await rm(draft, { force: true });
     throw error;
   } finally {
-    await place.close();
+    await file.close();
   }
 }
