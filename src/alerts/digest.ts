@@ -6,7 +6,7 @@ import { type EventData, eventTypes, nameOfType } from '../events/types/catalogu
  * What becomes of an event: it is sent at once, or counted and summed up at the end of the window. The first of a window is sent,
  * however often that is tried.
  */
-export type Place = 'send' | 'counted';
+export type DigestDecision = 'send' | 'counted';
 
 const group = z.object({
   type: z.string(),
@@ -37,7 +37,7 @@ const LONGEST_SUBJECT = 200;
 /** One window of an alert after the other. Pure: whoever holds it stores it and minds the time. */
 export interface Digest {
   window(): DigestWindow | null;
-  place(event: CloudEvent, now: number): Place;
+  place(event: CloudEvent, now: number): DigestDecision;
   /** What the window that is over has counted; null where it has nothing to say, and no window is open any more. */
   end(now: number): DigestWindow | null;
 }

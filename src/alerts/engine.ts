@@ -1,5 +1,5 @@
 import type { Events } from '../events/open.ts';
-import { ALERT_SOURCE } from './members.ts';
+import { ALERT_SOURCE } from './event-config.ts';
 import type { AlertEngine } from './open.ts';
 
 /** The event engine as the alerts use it. It is opened for the first of them. */

@@ -8,7 +8,7 @@ export interface AlertMessage {
   readonly facts: readonly (readonly [label: string, value: string])[];
 }
 
-type Words = { readonly [Name in EventName]?: (data: EventData<Name>) => string };
+type TitleWriters = { readonly [Name in EventName]?: (data: EventData<Name>) => string };
 
 const budgetOf = ({ metric, period, scope, subject_id, subject_name }: EventData<'budget.threshold'>) =>
   `${metric} budget${period === null ? '' : ` per ${period}`} of ${
@@ -19,7 +19,7 @@ const providerOf = ({ connection, connection_id, model }: EventData<'provider.do
   `${connection ?? connection_id}${model === null ? '' : ` (${model})`}`;
 
 /** Titles that say more than the catalogue does. */
-const titles: Words = {
+const titles: TitleWriters = {
   'request.completed': ({ model, requested_model }) =>
     `A request to ${model ?? requested_model} was answered`,
   'request.failed': ({ error_code, model, requested_model, status }) =>

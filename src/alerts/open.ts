@@ -6,7 +6,7 @@ import type { Resource } from '../http/resource.ts';
 import { describe, type Log } from '../lib/log.ts';
 import type { Store } from '../store/database.ts';
 import { digestStore } from './digest-store.ts';
-import { alertIdOf, withAlerts } from './members.ts';
+import { alertIdOf, withAlerts } from './event-config.ts';
 import { alertsResource } from './resource.ts';
 import { createRunningAlert } from './running-alert.ts';
 import type { OpenAlert } from './schema.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { encodeJsonEvent } from '../../events/cloudevents/json-format.ts';
 import type { ProcessorOutcome } from '../../events/processors/processor.ts';
-import type { Sender, Sent } from './sender.ts';
+import type { DeliveryResult, Sender } from './sender.ts';
 
 export interface CommandInput {
   file: string;
@@ -44,7 +44,7 @@ function run(
   { args, file, folder, path, timeoutMs = TIMEOUT_MS }: CommandInput,
   stdin: Uint8Array,
   stop: AbortSignal,
-): Promise<Sent> {
+): Promise<DeliveryResult> {
   return new Promise((resolve) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const child = spawn(file, args, {
@@ -77,7 +77,7 @@ function run(
   });
 }
 
-function unfinished(reason: string, output: string): Sent {
+function unfinished(reason: string, output: string): DeliveryResult {
   const outcome: ProcessorOutcome = { kind: 'retry', reason, status: null, afterMs: 0 };
   return { outcome, answer: said(reason, output) };
 }

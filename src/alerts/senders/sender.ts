@@ -2,7 +2,7 @@ import type { CloudEvent } from '../../events/cloudevents/event.ts';
 import type { ProcessorOutcome } from '../../events/processors/processor.ts';
 
 /** What a receiver did with a message. */
-export interface Sent {
+export interface DeliveryResult {
   readonly outcome: ProcessorOutcome;
   /** What it said, for whoever tests an alert; never a secret of ours. */
   readonly answer: string;
@@ -10,6 +10,6 @@ export interface Sent {
 
 /** Sends events to one receiver. Never throws. */
 export interface Sender {
-  send(event: CloudEvent): Promise<Sent>;
+  send(event: CloudEvent): Promise<DeliveryResult>;
   close(): Promise<void>;
 }
