@@ -1,15 +1,15 @@
 import type { Counter } from './counter.ts';
-import type { Asked, ChargePath } from './reservation.ts';
+import type { ChargedRequest, ChargePath } from './reservation.ts';
 import type { BudgetRecord, BudgetScope } from './schema.ts';
 
 /** Which budgets a request is counted by. */
 export interface BudgetIndex {
   /** All counters of a request, on its way to a target; null while no target is chosen. */
-  applying(asked: Asked, way: ChargePath | null): Counter[];
+  applying(asked: ChargedRequest, path: ChargePath | null): Counter[];
   /** Whether a budget concerns a request, or may do so once a target is chosen. */
-  mayConcern(asked: Asked): boolean;
+  mayConcern(asked: ChargedRequest): boolean;
   /** The same of budgets in USD. */
-  isPriced(asked: Asked): boolean;
+  isPriced(asked: ChargedRequest): boolean;
   /** The counters of a connection's own limits. */
   ofConnection(connectionId: string): readonly Counter[];
 }
@@ -21,13 +21,13 @@ export function indexOf(counters: Iterable<Counter>): BudgetIndex {
   const index = Map.groupBy(all, ({ budget }) => placeOf(budget));
   const scopes = new Set(all.map(({ budget }) => scopeOf(budget)));
   const pricedScopes = new Set(all.filter(isUsd).map(({ budget }) => scopeOf(budget)));
-  const applying = ({ comboId, keyId, tags = [] }: Asked, way: ChargePath | null): Counter[] => {
+  const applying = ({ comboId, keyId, tags = [] }: ChargedRequest, path: ChargePath | null): Counter[] => {
     const found = [...(index.get('global') ?? none), ...(index.get(`key:${keyId}`) ?? none)];
     if (scopes.has('tag')) for (const tag of tags) found.push(...(index.get(`tag:${tag}`) ?? none));
     if (comboId !== null) found.push(...(index.get(`combo:${comboId}`) ?? none));
-    if (way === null) return found;
-    for (const inner of way.innerCombos) found.push(...(index.get(`combo:${inner}`) ?? none));
-    found.push(...(index.get(`connection:${way.connectionId}`) ?? none));
+    if (path === null) return found;
+    for (const inner of path.innerCombos) found.push(...(index.get(`combo:${inner}`) ?? none));
+    found.push(...(index.get(`connection:${path.connectionId}`) ?? none));
     return found;
   };
   return {
@@ -45,7 +45,7 @@ export function indexOf(counters: Iterable<Counter>): BudgetIndex {
 }
 
 /** Only the way that a request goes tells whether a budget of a connection, or of a combo within its own, is met. */
-function mayBeMet(scopes: ReadonlySet<BudgetScope>, { comboId }: Asked): boolean {
+function mayBeMet(scopes: ReadonlySet<BudgetScope>, { comboId }: ChargedRequest): boolean {
   return scopes.has('connection') || (scopes.has('combo') && comboId !== null);
 }
 

@@ -1,13 +1,13 @@
 import {
   type Counter,
+  type CounterLevel,
   createCounter,
-  foreignAt,
-  type Level,
   lapsedLeases,
   levelAt,
   limitOf,
   remainingAt,
   resetsAt,
+  usedElsewhereAt,
 } from './counter.ts';
 import { shownAmount } from './reservation.ts';
 import type { BudgetRecord } from './schema.ts';
@@ -20,8 +20,8 @@ export function rowOfBudget(
   at: number,
 ) {
   const counted = counter ?? createCounter(budget);
-  const { held, spent: own, unpriced }: Level = levelAt(counted, at);
-  const spent = shownAmount(counted, own + foreignAt(counted, at));
+  const { held, spent: own, unpriced }: CounterLevel = levelAt(counted, at);
+  const spent = shownAmount(counted, own + usedElsewhereAt(counted, at));
   const reserved = shownAmount(counted, held + lapsedLeases(counted, at));
   const end = resetsAt(counted, at);
   return {
@@ -36,7 +36,7 @@ export function rowOfBudget(
     spent,
     reserved,
     remaining: shownAmount(counted, remainingAt(counted, at)),
-    ...thresholdsOf(counted, budget.metric === 'concurrency' ? held : own + foreignAt(counted, at)),
+    ...thresholdsOf(counted, budget.metric === 'concurrency' ? held : own + usedElsewhereAt(counted, at)),
     unpriced_requests: unpriced,
     resets_at: end === null ? null : new Date(end).toISOString(),
     soft_percent: budget.softPercent,

@@ -1,4 +1,4 @@
-import { type Counter, fits, holdIn } from './counter.ts';
+import { type Counter, fits, reserveIn } from './counter.ts';
 
 /** An amount that one counter holds, in one of its buckets. */
 export interface Claim {
@@ -14,7 +14,7 @@ export interface ClaimRefusal {
 }
 
 /** Limits that several gateways have in common. */
-export interface Shared {
+export interface SharedClaims {
   /** Holds all claims, or none of them. Null: they are held. The answer is there at once where no other gateway has to be asked. */
   reserve(claims: readonly Claim[]): ClaimRefusal | null | Promise<ClaimRefusal | null>;
   /** Says that what a counter has used or set aside has changed. */
@@ -25,10 +25,10 @@ export interface Shared {
 export function reserveHere(claims: readonly Claim[], at: number): ClaimRefusal | null {
   const claim = claims.find(({ amount, counter }) => !fits(counter, amount, at));
   if (claim !== undefined) return { claim, kind: 'full' };
-  holdAll(claims);
+  reserveAll(claims);
   return null;
 }
 
-export function holdAll(claims: readonly Claim[]): void {
-  for (const { amount, bucket, counter } of claims) holdIn(counter, bucket, amount);
+export function reserveAll(claims: readonly Claim[]): void {
+  for (const { amount, bucket, counter } of claims) reserveIn(counter, bucket, amount);
 }

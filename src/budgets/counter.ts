@@ -19,13 +19,13 @@ export interface Counter {
   readonly buckets: Map<number, Bucket>;
   /** What may be used of a budget that several gateways share; null where this one is alone. */
   lease: Lease | null;
-  /** Until when nobody is told again that the threshold and the limit were reached. */
-  told: { soft: number; hard: number };
+  /** Until when nobody is notified again that the threshold and the limit were reached. */
+  notifiedUntil: { soft: number; hard: number };
   /** When the threshold and the limit were last reached; null where that is not known. */
   reachedAt: { soft: number | null; exceeded: number | null };
 }
 
-export interface Level {
+export interface CounterLevel {
   spent: number;
   held: number;
   unpriced: number;
@@ -37,7 +37,7 @@ export function createCounter(budget: BudgetRecord): Counter {
     window: windowOf(budget.period),
     buckets: new Map(),
     lease: null,
-    told: { soft: Number.NEGATIVE_INFINITY, hard: Number.NEGATIVE_INFINITY },
+    notifiedUntil: { soft: Number.NEGATIVE_INFINITY, hard: Number.NEGATIVE_INFINITY },
     reachedAt: { soft: null, exceeded: null },
   };
 }
@@ -48,8 +48,8 @@ export function limitOf({ budget }: Counter): number {
 }
 
 /** What counts at a moment, of this gateway alone. */
-export function levelAt({ buckets, window }: Counter, at: number): Level {
-  const level: Level = { spent: 0, held: 0, unpriced: 0 };
+export function levelAt({ buckets, window }: Counter, at: number): CounterLevel {
+  const level: CounterLevel = { spent: 0, held: 0, unpriced: 0 };
   for (const [start, bucket] of buckets) {
     if (!window.counts(start, at)) continue;
     level.spent += bucket.spent;
@@ -63,7 +63,7 @@ export function levelAt({ buckets, window }: Counter, at: number): Level {
 const HEARSAY_MS = 10_000;
 
 /** What others used, as far as that is known and still counts. */
-export function foreignAt({ lease, window }: Counter, at: number): number {
+export function usedElsewhereAt({ lease, window }: Counter, at: number): number {
   if (lease === null) return 0;
   // What is open elsewhere is worth knowing only as long as somebody says so.
   if (window.kind === 'moment' && at >= lease.heardAt + HEARSAY_MS) return 0;
@@ -87,7 +87,7 @@ export function lapsedLeases({ lease, window }: Counter, at: number): number {
 /** What neither is used nor set aside, in the counter's own units. */
 export function remainingAt(counter: Counter, at: number): number {
   const { held, spent } = levelAt(counter, at);
-  const taken = spent + foreignAt(counter, at) + held + lapsedLeases(counter, at);
+  const taken = spent + usedElsewhereAt(counter, at) + held + lapsedLeases(counter, at);
   return Math.max(0, limitOf(counter) - taken);
 }
 
@@ -107,7 +107,7 @@ function useByBucket(counter: Counter, at: number): Map<number, number> {
 export function fits(counter: Counter, amount: number, at: number): boolean {
   if (amount === 0) return true;
   const { held, spent } = levelAt(counter, at);
-  return spent + held + foreignAt(counter, at) + amount <= limitOf(counter);
+  return spent + held + usedElsewhereAt(counter, at) + amount <= limitOf(counter);
 }
 
 /** The bucket that begins at `start`; those that are long past are forgotten when it is new. */
@@ -120,7 +120,7 @@ function bucketOf({ buckets, window }: Counter, start: number): Bucket {
   return made;
 }
 
-export function holdIn(counter: Counter, start: number, amount: number): void {
+export function reserveIn(counter: Counter, start: number, amount: number): void {
   bucketOf(counter, start).held += amount;
 }
 
@@ -137,27 +137,27 @@ export function addUse(counter: Counter, start: number, { amount = 0, unpriced =
 }
 
 /** Forgets what was spent, and keeps what is set aside for requests under way. */
-export function clearSpent({ buckets, reachedAt, told }: Counter): void {
+export function resetUsage({ buckets, reachedAt, notifiedUntil }: Counter): void {
   reachedAt.soft = null;
   reachedAt.exceeded = null;
   for (const bucket of buckets.values()) {
     bucket.spent = 0;
     bucket.unpriced = 0;
   }
-  told.soft = Number.NEGATIVE_INFINITY;
-  told.hard = Number.NEGATIVE_INFINITY;
+  notifiedUntil.soft = Number.NEGATIVE_INFINITY;
+  notifiedUntil.hard = Number.NEGATIVE_INFINITY;
 }
 
 /**
  * When an amount will fit, as far as time alone makes room. In a moment for what has no window, and for room that only
  * open requests take.
  */
-export function roomAgainAt(counter: Counter, amount: number, at: number): number {
+export function availableAt(counter: Counter, amount: number, at: number): number {
   const { window } = counter;
   if (window.kind === 'moment') return at + 1000;
   if (window.kind === 'calendar') return window.endOf(window.bucketAt(at));
   const { held, spent } = levelAt(counter, at);
-  let excess = spent + held + foreignAt(counter, at) + amount - limitOf(counter);
+  let excess = spent + held + usedElsewhereAt(counter, at) + amount - limitOf(counter);
   const use = [...useByBucket(counter, at)].sort(([one], [other]) => one - other);
   for (const [start, used] of use) {
     // What is set aside here may be free at any time, and makes no promise.

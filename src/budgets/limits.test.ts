@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/support/properties.ts';
 import { levelAt, limitOf, NANO } from './counter.ts';
-import { createLimits, type Limits, type UsedThen } from './limits.ts';
+import { createLimits, type Limits, type PastUsage } from './limits.ts';
 import type { Refusal } from './refusal.ts';
 import type { BudgetEvent, BudgetReservation } from './reservation.ts';
 import type { BudgetRecord } from './schema.ts';
@@ -33,7 +33,7 @@ interface Opened {
   events: BudgetEvent[];
 }
 
-async function opened(budgets: readonly BudgetRecord[], past: readonly UsedThen[] = []): Promise<Opened> {
+async function opened(budgets: readonly BudgetRecord[], past: readonly PastUsage[] = []): Promise<Opened> {
   const clock = { now: start };
   const events: BudgetEvent[] = [];
   const limits = createLimits({

@@ -1,19 +1,19 @@
 import { indexOf } from './budget-index.ts';
-import type { Shared } from './claim.ts';
-import { addUse, type Counter, clearSpent, createCounter, fits, NANO } from './counter.ts';
+import type { SharedClaims } from './claim.ts';
+import { addUse, type Counter, createCounter, fits, NANO, resetUsage } from './counter.ts';
 import {
-  type Asked,
   type BudgetReservation,
+  type ChargedRequest,
   type ChargePath,
-  createHold,
-  type HoldContext,
+  createReservation,
   markThresholdsReached,
-  type Used,
+  type RequestUsage,
+  type ReservationContext,
 } from './reservation.ts';
 import type { BudgetRecord } from './schema.ts';
 
 /** What was used in a part of a window, with what is not known counted as nothing. */
-export interface UsedThen {
+export interface PastUsage {
   /** Any moment of the part, in milliseconds since the epoch. */
   at: number;
   usd: number;
@@ -27,24 +27,24 @@ export interface UsedThen {
 }
 
 /** Which requests to sum up: those of a subject that began from `since` on and had ended by `before`. */
-export interface UsedQuery extends Pick<BudgetRecord, 'scope' | 'subject'> {
+export interface PastUsageQuery extends Pick<BudgetRecord, 'scope' | 'subject'> {
   since: number;
   before: number;
   /** Length of the parts; they begin at its multiples. */
   stepMs: number;
 }
 
-export interface LimitsInput extends Pick<HoldContext, 'nameOf' | 'notify' | 'now'> {
+export interface LimitsInput extends Pick<ReservationContext, 'nameOf' | 'notify' | 'now'> {
   /** Sums over requests of the past. */
-  used(query: UsedQuery): Promise<readonly UsedThen[]>;
+  used(query: PastUsageQuery): Promise<readonly PastUsage[]>;
   /** Where several gateways share their limits. */
   shared: SharedBudgets | null;
 }
 
 /** What the budgets of several gateways have in common. */
-export interface SharedBudgets extends Shared {
+export interface SharedBudgets extends SharedClaims {
   /** Counts a budget together with the other gateways. `past`: what this one has counted before it shared anything. */
-  join(counter: Counter, past: () => Promise<readonly UsedThen[]>): Promise<void>;
+  join(counter: Counter, past: () => Promise<readonly PastUsage[]>): Promise<void>;
   /** Gives back what a budget that is no more holds. */
   leave(counter: Counter): void;
   /** Forgets what a budget has counted, for all. */
@@ -54,14 +54,14 @@ export interface SharedBudgets extends Shared {
 /** Budgets and limits as they stand at this moment, in memory. */
 export interface Limits {
   /** What one request holds of the budgets; null where none concerns it. */
-  hold(asked: Asked): BudgetReservation | null;
+  hold(asked: ChargedRequest): BudgetReservation | null;
   /** Whether a budget in USD may be charged for a request: then its price must be that of what runs. */
-  isPriced(asked: Asked): boolean;
+  isPriced(asked: ChargedRequest): boolean;
   /**
    * Counts what a request turned out to have used beside what was counted at its end.
    * @param began milliseconds since the epoch: the window that it is counted in
    */
-  countMore(asked: Asked, way: ChargePath | null, began: number, more: Used): void;
+  countMore(asked: ChargedRequest, path: ChargePath | null, began: number, more: RequestUsage): void;
   /** Whether a connection's own limits leave room for one more request. */
   hasRoom(connectionId: string): boolean;
   /** Takes over what is stored. A budget that is new counts what was used in its window before. */
@@ -69,11 +69,11 @@ export interface Limits {
   /** The counter of a budget; null when it is not in force. */
   counter(id: string): Counter | null;
   /** Every budget that is in force. */
-  inForce(): BudgetInForce[];
+  inForce(): BudgetState[];
 }
 
 /** A budget with what it has counted. */
-export interface BudgetInForce {
+export interface BudgetState {
   counter: Counter;
   /** The name of the key, combo or connection; null for one that has none. */
   subjectName: string | null;
@@ -86,8 +86,8 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
   const empty = new Set<Counter>();
   const startedAt = input.now();
 
-  const applying = (asked: Asked, way: ChargePath | null) => index.applying(asked, way);
-  const context: HoldContext = { ...input, applying };
+  const applying = (asked: ChargedRequest, path: ChargePath | null) => index.applying(asked, path);
+  const context: ReservationContext = { ...input, applying };
   const replace = (budgets: readonly BudgetRecord[]) => {
     const next = new Map<string, Counter>();
     for (const budget of budgets) {
@@ -96,7 +96,7 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
       const isReset = counter.budget.resetAt !== budget.resetAt;
       counter.budget = budget;
       if (isReset) {
-        clearSpent(counter);
+        resetUsage(counter);
         input.shared?.reset(counter);
       }
       next.set(budget.id, counter);
@@ -113,10 +113,10 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
         const { scope, subject } = counter.budget;
         return { counter, subjectName: subject === null ? null : input.nameOf(scope, subject) };
       }),
-    hold: (asked) => (index.mayConcern(asked) ? createHold(context, asked) : null),
+    hold: (asked) => (index.mayConcern(asked) ? createReservation(context, asked) : null),
     isPriced: (asked) => index.isPriced(asked),
-    countMore(asked, way, began, more) {
-      for (const counter of applying(asked, way)) {
+    countMore(asked, path, began, more) {
+      for (const counter of applying(asked, path)) {
         const amount = began < (counter.budget.resetAt ?? 0) ? 0 : amountOf(counter, more);
         if (amount <= 0) continue;
         addUse(counter, counter.window.bucketAt(began), { amount });
@@ -143,19 +143,19 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
 }
 
 /** What a counter that begins at `before` has to count of the time until then. */
-function pastOf({ budget, window }: Counter, before: number): UsedQuery | null {
+function pastOf({ budget, window }: Counter, before: number): PastUsageQuery | null {
   if (budget.metric === 'concurrency') return null;
   const since = Math.max(window.from(before), budget.resetAt ?? 0);
   return { scope: budget.scope, subject: budget.subject, since, before, stepMs: window.stepMs };
 }
 
-function count(counter: Counter, then: UsedThen): void {
+function count(counter: Counter, then: PastUsage): void {
   const unpriced = counter.budget.metric === 'usd' ? then.unpriced : 0;
   addUse(counter, counter.window.bucketAt(then.at), { amount: pastAmount(counter, then), unpriced });
 }
 
 /** What a counter counts of a part of the past. */
-export function pastAmount({ budget: { metric } }: Counter, { requests, tokens, usd }: UsedThen): number {
+export function pastAmount({ budget: { metric } }: Counter, { requests, tokens, usd }: PastUsage): number {
   switch (metric) {
     case 'usd':
       return Math.round(usd * NANO);
@@ -169,7 +169,7 @@ export function pastAmount({ budget: { metric } }: Counter, { requests, tokens, 
 }
 
 /** The request itself was counted before. */
-function amountOf({ budget }: Counter, { tokens, usd }: Used): number {
+function amountOf({ budget }: Counter, { tokens, usd }: RequestUsage): number {
   if (budget.metric === 'usd') return Math.round((usd ?? 0) * NANO);
   return budget.metric === 'tokens' ? Math.round(tokens) : 0;
 }

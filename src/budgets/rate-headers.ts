@@ -1,11 +1,11 @@
-import { type Counter, foreignAt, levelAt, limitOf, resetsAt } from './counter.ts';
+import { type Counter, levelAt, limitOf, resetsAt, usedElsewhereAt } from './counter.ts';
 import type { BudgetMetric } from './schema.ts';
 
 /** The conventions in which clients read how much is left. */
 export type RateDialect = 'openai' | 'anthropic';
 
 /** How much is left of one limit. */
-export interface RateLeft {
+export interface RemainingLimit {
   metric: BudgetMetric;
   limit: number;
   remaining: number;
@@ -14,7 +14,7 @@ export interface RateLeft {
 }
 
 /** Of the limits of requests, and of those of tokens, the one with the least left. */
-export function ratesLeft(counters: readonly Counter[], at: number): RateLeft[] {
+export function remainingLimits(counters: readonly Counter[], at: number): RemainingLimit[] {
   return (['requests', 'tokens'] as const).flatMap((metric) => leastLeft(counters, metric, at) ?? []);
 }
 
@@ -22,7 +22,7 @@ export function ratesLeft(counters: readonly Counter[], at: number): RateLeft[] 
  * What is left of requests and of tokens, as headers in the caller's convention, flat. Names: OpenAI API reference, "Rate
  * limits in headers"; Anthropic API reference, "Response headers".
  */
-export function rateHeaders(rates: readonly RateLeft[], dialect: RateDialect, at: number): string[] {
+export function rateHeaders(rates: readonly RemainingLimit[], dialect: RateDialect, at: number): string[] {
   const headers: string[] = [];
   for (const { limit, metric, remaining, resetsAt: end } of rates) {
     if (dialect === 'anthropic') {
@@ -38,13 +38,13 @@ export function rateHeaders(rates: readonly RateLeft[], dialect: RateDialect, at
   return headers;
 }
 
-function leastLeft(counters: readonly Counter[], metric: BudgetMetric, at: number): RateLeft | null {
-  let least: RateLeft | null = null;
+function leastLeft(counters: readonly Counter[], metric: BudgetMetric, at: number): RemainingLimit | null {
+  let least: RemainingLimit | null = null;
   for (const counter of counters) {
     if (counter.budget.metric !== metric) continue;
     const limit = limitOf(counter);
     const { held, spent } = levelAt(counter, at);
-    const remaining = Math.max(0, limit - spent - held - foreignAt(counter, at));
+    const remaining = Math.max(0, limit - spent - held - usedElsewhereAt(counter, at));
     if (least !== null && least.remaining <= remaining) continue;
     least = { metric, limit, remaining, resetsAt: resetsAt(counter, at) ?? at };
   }

@@ -1,22 +1,22 @@
-import { type Claim, type ClaimRefusal, reserveHere, type Shared } from './claim.ts';
+import { type Claim, type ClaimRefusal, reserveHere, type SharedClaims } from './claim.ts';
 import {
   addUse,
+  availableAt,
   type Counter,
-  foreignAt,
   lapsedLeases,
   levelAt,
   limitOf,
   NANO,
   releaseIn,
   remainingAt,
-  roomAgainAt,
+  usedElsewhereAt,
 } from './counter.ts';
-import { type RateLeft, ratesLeft } from './rate-headers.ts';
+import { type RemainingLimit, remainingLimits } from './rate-headers.ts';
 import type { Refusal } from './refusal.ts';
 import type { BudgetRecord, BudgetScope } from './schema.ts';
 
-/** Whose request it is. */
-export interface Asked {
+/** The request that budgets are charged for. */
+export interface ChargedRequest {
   keyId: string;
   /** The combo through which it was resolved. */
   comboId: string | null;
@@ -24,7 +24,7 @@ export interface Asked {
   tags?: readonly string[];
 }
 
-/** A threshold that was reached, told once in a window. */
+/** A threshold that was reached, notified once in a window. */
 export interface BudgetEvent {
   kind: 'soft' | 'exceeded';
   budget: BudgetRecord;
@@ -52,7 +52,7 @@ export interface ChargeScope extends ChargePath {
 }
 
 /** What a request has used in the end. */
-export interface Used {
+export interface RequestUsage {
   /** Input and output tokens. */
   tokens: number;
   /** Null where no price is known, or what was used is not. */
@@ -67,24 +67,24 @@ export interface BudgetReservation {
    */
   reserve(place: ChargeScope): Refusal | null | Promise<Refusal | null>;
   /** Counts what was used instead of what was held; null gives everything back. Later calls do nothing. */
-  settle(used: Used | null): void;
+  settle(used: RequestUsage | null): void;
   /** What is left of the limits that the request is counted by, for what its answer says of them. */
-  rates(): readonly RateLeft[];
+  rates(): readonly RemainingLimit[];
 }
 
-export interface HoldContext {
+export interface ReservationContext {
   /** Milliseconds since the epoch. */
   now(): number;
   /** The name of what a budget is about; null when there is none of that id. */
   nameOf(scope: BudgetScope, subject: string): string | null;
   notify(event: BudgetEvent): void;
   /** Where several gateways share their limits. */
-  shared: Shared | null;
+  shared: SharedClaims | null;
   /** All counters of a request, on its way to a target. */
-  applying(asked: Asked, way: ChargePath | null): Counter[];
+  applying(asked: ChargedRequest, path: ChargePath | null): Counter[];
 }
 
-export function createHold(context: HoldContext, asked: Asked): BudgetReservation {
+export function createReservation(context: ReservationContext, asked: ChargedRequest): BudgetReservation {
   const { applying, now, shared } = context;
   /** Where it was let in last, and where it asked for that last. */
   const at: { held: ChargePath | null; asked: ChargePath | null } = { held: null, asked: null };
@@ -111,7 +111,7 @@ export function createHold(context: HoldContext, asked: Asked): BudgetReservatio
     return null;
   };
   return {
-    rates: () => ratesLeft(applying(asked, at.asked), now()),
+    rates: () => remainingLimits(applying(asked, at.asked), now()),
     reserve(place) {
       const time = now();
       at.asked = place;
@@ -163,7 +163,11 @@ function claimOf(counter: Counter, place: ChargeScope, at: number): Claim {
 }
 
 /** @param estimate what was set aside: it counts where the cost is not known, and the budget takes only what has a price */
-function spendingOf({ budget }: Counter, used: Used, estimate: number): { amount: number; unpriced: number } {
+function spendingOf(
+  { budget }: Counter,
+  used: RequestUsage,
+  estimate: number,
+): { amount: number; unpriced: number } {
   switch (budget.metric) {
     case 'usd':
       if (used.usd !== null) return { amount: Math.round(used.usd * NANO), unpriced: 0 };
@@ -178,16 +182,16 @@ function spendingOf({ budget }: Counter, used: Used, estimate: number): { amount
 }
 
 function refusalOf(
-  context: HoldContext,
+  context: ReservationContext,
   { amount, counter }: Pick<Claim, 'amount' | 'counter'>,
   at: number,
   reason: Refusal['reason'],
 ): Refusal {
   const { budget } = counter;
   const { held, spent } = levelAt(counter, at);
-  const used = spent + foreignAt(counter, at);
-  if (reason === 'full' && amount > 0 && counter.told.hard <= at) {
-    counter.told.hard = quietUntil(counter, at);
+  const used = spent + usedElsewhereAt(counter, at);
+  if (reason === 'full' && amount > 0 && counter.notifiedUntil.hard <= at) {
+    counter.notifiedUntil.hard = quietUntil(counter, at);
     notifyOf(context, 'exceeded', counter, used + held, at);
   }
   return {
@@ -213,7 +217,7 @@ function retryAtOf(counter: Counter, amount: number, at: number, reason: Refusal
     case 'unpriced':
       return null;
     case 'full':
-      return amount > limitOf(counter) ? null : roomAgainAt(counter, amount, at);
+      return amount > limitOf(counter) ? null : availableAt(counter, amount, at);
   }
 }
 
@@ -231,12 +235,12 @@ function quietUntil({ window }: Counter, at: number): number {
   );
 }
 
-function notifyOfThreshold(context: HoldContext, counter: Counter, at: number): void {
+function notifyOfThreshold(context: ReservationContext, counter: Counter, at: number): void {
   if (counter.budget.metric === 'concurrency') return;
   for (const kind of ['soft', 'hard'] as const) {
-    if (counter.told[kind] > at || !isReached(counter, kind, at)) continue;
-    counter.told[kind] = quietUntil(counter, at);
-    const used = levelAt(counter, at).spent + foreignAt(counter, at);
+    if (counter.notifiedUntil[kind] > at || !isReached(counter, kind, at)) continue;
+    counter.notifiedUntil[kind] = quietUntil(counter, at);
+    const used = levelAt(counter, at).spent + usedElsewhereAt(counter, at);
     notifyOf(context, kind === 'soft' ? 'soft' : 'exceeded', counter, used, at);
   }
 }
@@ -244,19 +248,19 @@ function notifyOfThreshold(context: HoldContext, counter: Counter, at: number): 
 function isReached(counter: Counter, kind: 'soft' | 'hard', at: number): boolean {
   const percent = kind === 'soft' ? counter.budget.softPercent : 100;
   if (percent === null) return false;
-  const used = levelAt(counter, at).spent + foreignAt(counter, at);
+  const used = levelAt(counter, at).spent + usedElsewhereAt(counter, at);
   return used * 100 >= limitOf(counter) * percent;
 }
 
-/** Takes what is reached already for told: it was, before the gateway started again. */
+/** Marks thresholds that are reached already as notified: that was done before the gateway started again. */
 export function markThresholdsReached(counter: Counter, at: number): void {
   if (counter.budget.metric === 'concurrency') return;
   for (const kind of ['soft', 'hard'] as const)
-    if (isReached(counter, kind, at)) counter.told[kind] = quietUntil(counter, at);
+    if (isReached(counter, kind, at)) counter.notifiedUntil[kind] = quietUntil(counter, at);
 }
 
 function notifyOf(
-  context: HoldContext,
+  context: ReservationContext,
   kind: BudgetEvent['kind'],
   counter: Counter,
   used: number,
@@ -268,6 +272,6 @@ function notifyOf(
   context.notify({ kind, budget, subject, used: shownAmount(counter, used), at });
 }
 
-function subjectOf({ nameOf }: HoldContext, { scope, subject }: BudgetRecord): string | null {
+function subjectOf({ nameOf }: ReservationContext, { scope, subject }: BudgetRecord): string | null {
   return subject === null ? null : nameOf(scope, subject);
 }

@@ -1,4 +1,4 @@
-import type { BudgetReservation, Used } from '../budgets/reservation.ts';
+import type { BudgetReservation, RequestUsage } from '../budgets/reservation.ts';
 import type { WorkerLoad } from './message.ts';
 import type { WorkerProcess } from './process.ts';
 
@@ -33,5 +33,5 @@ export interface Member {
 export interface Reservation {
   reservation: BudgetReservation;
   /** What was set aside where it was let in last; null before. */
-  held: Used | null;
+  held: RequestUsage | null;
 }

@@ -1,6 +1,6 @@
-import type { RateLeft } from '../budgets/rate-headers.ts';
+import type { RemainingLimit } from '../budgets/rate-headers.ts';
 import type { Refusal } from '../budgets/refusal.ts';
-import type { Asked, ChargePath, Used } from '../budgets/reservation.ts';
+import type { ChargedRequest, ChargePath, RequestUsage } from '../budgets/reservation.ts';
 import type { CacheRow } from '../cache/schema.ts';
 import type { AffinityEntry } from '../combos/affinity.ts';
 import type { Trace } from '../combos/trace.ts';
@@ -94,7 +94,7 @@ export type WorkerEvent =
   | { kind: 'session'; place: SessionPlace }
   | { kind: 'response'; stored: StoredResponse }
   | { kind: 'place'; place: ResponsePlace }
-  | { kind: 'settled'; reservation: number; used: Used | null }
+  | { kind: 'settled'; reservation: number; used: RequestUsage | null }
   | { kind: 'load'; load: WorkerLoad };
 
 /** What the owner tells a worker. */
@@ -109,7 +109,7 @@ export type OwnerEvent =
 export interface ReserveQuestion extends ChargePath {
   /** Counts the requests of a worker. */
   reservation: number;
-  asked: Asked;
+  asked: ChargedRequest;
   /** Input and output tokens. */
   tokens: number;
   /** Null where no price is known. */
@@ -124,7 +124,10 @@ export type OwnerQuestions = {
   listening: { question: null; answer: null };
   /** It cannot listen, for the reason that the system gave. */
   cannotListen: { question: { code: string | undefined; message: string }; answer: null };
-  reserve: { question: ReserveQuestion; answer: { refusal: Refusal | null; rates: readonly RateLeft[] } };
+  reserve: {
+    question: ReserveQuestion;
+    answer: { refusal: Refusal | null; rates: readonly RemainingLimit[] };
+  };
   response: { question: { id: string; keyId: string }; answer: Lookup };
   place: { question: { id: string; keyId: string }; answer: ResponsePlace | 'foreign' | null };
   token: { question: { connectionId: string; rejected: string | null }; answer: AccessToken };

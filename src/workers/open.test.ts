@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Refusal } from '../budgets/refusal.ts';
-import type { BudgetReservation, Used } from '../budgets/reservation.ts';
+import type { BudgetReservation, RequestUsage } from '../budgets/reservation.ts';
 import { createLog } from '../lib/log.ts';
 import type { ReserveQuestion, WorkerLoad } from './message.ts';
 import { openWorkers, type Workers, type WorkersInput } from './open.ts';
@@ -220,7 +220,7 @@ describe('what a request holds', () => {
   });
 
   it('is counted as used where its worker has ended, and the journal of that is recovered', async (t) => {
-    const settlements: (Used | null)[] = [];
+    const settlements: (RequestUsage | null)[] = [];
     const reservation: BudgetReservation = {
       reserve: () => null,
       settle: (used) => void settlements.push(used),

@@ -1,8 +1,8 @@
 import { indexOf } from '../budgets/budget-index.ts';
 import { createCounter } from '../budgets/counter.ts';
 import type { Limits } from '../budgets/limits.ts';
-import type { RateLeft } from '../budgets/rate-headers.ts';
-import type { Asked, BudgetReservation, ChargeScope } from '../budgets/reservation.ts';
+import type { RemainingLimit } from '../budgets/rate-headers.ts';
+import type { BudgetReservation, ChargedRequest, ChargeScope } from '../budgets/reservation.ts';
 import type { BudgetRecord } from '../budgets/schema.ts';
 import type { Channel } from './channel.ts';
 import type { OwnerQuestions, WorkerEvent } from './message.ts';
@@ -40,9 +40,9 @@ export async function openRemoteLimits({ budgets, owner }: RemoteLimitsInput): P
 function remoteReservation(
   owner: RemoteLimitsInput['owner'],
   reservation: number,
-  asked: Asked,
+  asked: ChargedRequest,
 ): BudgetReservation {
-  let rates: readonly RateLeft[] = [];
+  let rates: readonly RemainingLimit[] = [];
   let closed = false;
   return {
     rates: () => rates,

@@ -1,4 +1,4 @@
-import { type Counter, clearSpent, limitOf, localUse } from '../counter.ts';
+import { type Counter, limitOf, localUse, resetUsage } from '../counter.ts';
 import type { ExchangeReply, Proposal } from './exchange.ts';
 import { grantFrom } from './grant.ts';
 import { type Lease, learnTally, nextEntry } from './lease.ts';
@@ -159,7 +159,7 @@ export function learnConflict(
         missing[id] = redisNow + AWAIT_MS;
     }
   }
-  if (heard !== null && learnTally(lease, heard)) clearSpent(counter);
+  if (heard !== null && learnTally(lease, heard)) resetUsage(counter);
   lease.tally = { ...lease.tally, awaited: { ...heard?.awaited, ...missing } };
   lease.version = conflict.version;
   lease.epoch = epoch;

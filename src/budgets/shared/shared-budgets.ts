@@ -1,5 +1,5 @@
 import { addUse, type Counter } from '../counter.ts';
-import { pastAmount, type SharedBudgets, type UsedThen } from '../limits.ts';
+import { type PastUsage, pastAmount, type SharedBudgets } from '../limits.ts';
 import { createLease } from './lease.ts';
 import type { LeaseStore } from './lease-store.ts';
 import type { SharedLimits } from './shared-limits.ts';
@@ -56,7 +56,7 @@ export function createSharedBudgets({
  * What the ledger has of the time before anything was shared, as an entry of its own. A copy of the ledger has the same
  * first request, so its entry takes the place of this one and does not count twice.
  */
-function historyOf(counter: Counter, parts: readonly UsedThen[]): { id: string; entry: TallyEntry } | null {
+function historyOf(counter: Counter, parts: readonly PastUsage[]): { id: string; entry: TallyEntry } | null {
   const [first] = parts;
   if (first === undefined) return null;
   const used = new Map<number, number>();

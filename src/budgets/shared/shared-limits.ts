@@ -1,5 +1,5 @@
-import { type Claim, type ClaimRefusal, holdAll, reserveHere, type Shared } from '../claim.ts';
-import { type Counter, fits, foreignAt, lapsedLeases, levelAt, limitOf } from '../counter.ts';
+import { type Claim, type ClaimRefusal, reserveAll, reserveHere, type SharedClaims } from '../claim.ts';
+import { type Counter, fits, lapsedLeases, levelAt, limitOf, usedElsewhereAt } from '../counter.ts';
 import { forgetLease, type Lease, noteAdmitted, noteDemand } from './lease.ts';
 import { leftOf } from './lease-use.ts';
 import { createReporter, PROBE_MS, type Reporter, type ReporterInput, SETTLE_MS } from './reporter.ts';
@@ -15,7 +15,7 @@ export interface SharedInput extends Omit<ReporterInput, 'askFor' | 'onAnswer' |
   onOutage(outage: boolean, error: unknown): void;
 }
 
-export interface SharedLimits extends Shared {
+export interface SharedLimits extends SharedClaims {
   /** Counts a budget from now on together with the others. */
   join(counter: Counter, lease: Lease): void;
   /** Gives back what a budget that is no more holds. */
@@ -109,7 +109,7 @@ function takeCovered(claims: readonly Claim[], at: number, active: Set<Counter>)
   // It may have waited into another window.
   for (const claim of claims) claim.bucket = claim.counter.window.bucketAt(at);
   if (!claims.every((claim) => isCovered(claim, at))) return false;
-  holdAll(claims);
+  reserveAll(claims);
   for (const { amount, counter } of claims) {
     if (counter.lease !== null) noteAdmitted(counter.lease, amount);
     active.add(counter);
@@ -187,7 +187,7 @@ function isCovered({ amount, counter }: Claim, at: number): boolean {
 /** Whether there is no room for a claim, whatever others give back. */
 function isFull({ amount, counter }: Claim, at: number): boolean {
   const { held, spent } = levelAt(counter, at);
-  const others = foreignAt(counter, at) + lapsedLeases(counter, at);
+  const others = usedElsewhereAt(counter, at) + lapsedLeases(counter, at);
   return !isWaitingForOthers(counter) && held + spent + others + amount > limitOf(counter);
 }
 

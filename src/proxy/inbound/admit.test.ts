@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fails, outcomeOf, request, whole } from '../../../test/support/proxy-run.ts';
 import type { Refusal } from '../../budgets/refusal.ts';
-import type { Asked, BudgetReservation, ChargeScope, Used } from '../../budgets/reservation.ts';
+import type {
+  BudgetReservation,
+  ChargedRequest,
+  ChargeScope,
+  RequestUsage,
+} from '../../budgets/reservation.ts';
 import { GatewayError } from '../../lib/error.ts';
 
 const refusal: Refusal = {
@@ -31,9 +36,9 @@ const refusal: Refusal = {
 
 /** Budgets that have no room for some connections, and remember what they were asked. */
 function budgets(full: readonly string[], { late = false } = {}) {
-  const holds: Asked[] = [];
+  const holds: ChargedRequest[] = [];
   const scopes: { connection: string; tokens: number; usd: number | null }[] = [];
-  const settled: (Used | null)[] = [];
+  const settled: (RequestUsage | null)[] = [];
   const reservation = {
     reserve(scope: ChargeScope) {
       const { connectionId: connection } = scope;
@@ -41,10 +46,10 @@ function budgets(full: readonly string[], { late = false } = {}) {
       const answer = full.some((name) => connection.includes(name)) ? refusal : null;
       return late ? Promise.resolve(answer) : answer;
     },
-    settle: (used: Used | null) => settled.push(used),
+    settle: (used: RequestUsage | null) => settled.push(used),
     rates: () => [],
   } as unknown as BudgetReservation;
-  const hold = (asked: Asked) => {
+  const hold = (asked: ChargedRequest) => {
     holds.push(asked);
     return reservation;
   };
@@ -110,7 +115,7 @@ describe('a request under budgets', () => {
     ['a fault', new Error('no answer'), 'internal_error', 500],
   ] as const)
     it(`ends with ${name} where nobody can say whether the next target has room`, async () => {
-      const settled: (Used | null)[] = [];
+      const settled: (RequestUsage | null)[] = [];
       const reserve = async ({ connectionId }: ChargeScope) => {
         if (connectionId.includes('b')) throw error;
         return null;

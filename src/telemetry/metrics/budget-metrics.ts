@@ -1,12 +1,12 @@
 import { rowOfBudget } from '../../budgets/budget-row.ts';
-import type { BudgetInForce } from '../../budgets/limits.ts';
+import type { BudgetState } from '../../budgets/limits.ts';
 import type { MetricFamily } from './family.ts';
 
 /**
  * Budgets and limits as they stand at `at`, in milliseconds since the epoch. Amounts are in USD, tokens or requests, as
  * the label `metric` says.
  */
-export function budgetMetrics(budgets: readonly BudgetInForce[], at: number): MetricFamily[] {
+export function budgetMetrics(budgets: readonly BudgetState[], at: number): MetricFamily[] {
   const rows = budgets.map(({ counter, subjectName }) =>
     rowOfBudget(counter.budget, subjectName, counter, at),
   );

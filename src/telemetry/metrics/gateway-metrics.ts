@@ -1,4 +1,4 @@
-import type { BudgetInForce } from '../../budgets/limits.ts';
+import type { BudgetState } from '../../budgets/limits.ts';
 import type { Accounts } from '../../health/accounts.ts';
 import { accountMetrics, type MeasuredConnection } from './account-metrics.ts';
 import { budgetMetrics } from './budget-metrics.ts';
@@ -19,7 +19,7 @@ export interface GatewayMetricsInput {
   version: string;
   connections(): readonly MeasuredConnection[];
   accounts: Pick<Accounts, 'headroom' | 'inFlight' | 'conditionsOf'>;
-  budgets(): readonly BudgetInForce[];
+  budgets(): readonly BudgetState[];
   ledger: Backlog & { backlog: number };
   traces: Backlog;
   /** Model requests under way, and how many of them wait for a target to be ready again. */
