@@ -2,6 +2,7 @@ import type { StreamCodec, StreamFacts } from '../../codecs/codec.ts';
 import type { Codec } from '../../codecs/wire-codec.ts';
 import { noUsage, type Usage } from '../../codecs/wire-format.ts';
 import { joined } from '../json/joined.ts';
+import type { JsonOutline } from '../json/outline.ts';
 
 const HEAD_BYTES = 4096;
 /** What must follow a record before it is let go of: room for the frames that come after the usage. */
@@ -174,6 +175,18 @@ export function measureBody(codec: Codec, body: Buffer, request: readonly Buffer
   if (usage !== null) return { usage, estimated: false };
   const output = Math.ceil(codec.responseTextBytes(body) / BYTES_PER_TOKEN);
   return { usage: { ...noUsage, input: estimateInput(request), output }, estimated: true };
+}
+
+/**
+ * Usage of a whole answer, or of the part of it that came, that is known by its outline.
+ * @param input the estimate of the request's own tokens
+ */
+export function measureOutline(codec: Codec, outline: JsonOutline, input: number): Measured {
+  const whole = outline.whole();
+  const usage = codec.readUsage(whole);
+  if (usage !== null) return { usage, estimated: false };
+  const output = textTokens(codec.responseTextBytes(whole) + outline.omittedTextBytes);
+  return { usage: { ...noUsage, input, output }, estimated: true };
 }
 
 const QUOTE = 0x22;

@@ -92,4 +92,56 @@ describe('an answer of the format of the client', () => {
     assert.deepEqual([sink.status, entry.errorCode], [502, 'upstream_redirect']);
     assert.doesNotMatch(sink.text, /elsewhere/);
   });
+
+  it('has its use recorded also where it is larger than what is held, wherever that stands', async () => {
+    const numbers = 'a picture without spaces'.replaceAll(' ', '').repeat(500_000);
+    const content = { choices: [{ message: { content: numbers }, finish_reason: 'stop' }] };
+    const usage = { usage: { prompt_tokens: 300, completion_tokens: 20 } };
+    for (const answer of [
+      { id: 'c1', model: 'm', ...content, ...usage },
+      { id: 'c1', ...usage, ...content, model: 'm' },
+    ]) {
+      const parts = JSON.stringify(answer).match(/[\s\S]{1,60000}/g) ?? [];
+      const { entry, sink } = await outcomeOf(request({ a: [pieces('application/json', ...parts)] }));
+      assert.equal(JSON.parse(sink.text).model, 'all');
+      assert.deepEqual([entry.usage?.input, entry.usage?.output, entry.estimated], [300, 20, false]);
+      assert.deepEqual([entry.outcome, entry.finishReason], ['ok', 'stop']);
+    }
+  });
+
+  it('has what came of it recorded where it breaks off, or its client leaves', async () => {
+    const large = 'words and '.repeat(1_000_000);
+    const begun = `{"id":"c1","model":"m","choices":[{"message":{"content":"${large}`;
+    const cut = await outcomeOf(
+      request({
+        a: [
+          (handler, controller) => {
+            handler.onRequestStart?.(controller, {});
+            handler.onResponseStart?.(controller, 200, { 'content-type': 'application/json' });
+            handler.onResponseData?.(controller, Buffer.from(begun));
+            handler.onResponseError?.(
+              controller,
+              Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }),
+            );
+          },
+        ],
+      }),
+    );
+    assert.deepEqual([cut.entry.outcome, cut.entry.estimated], ['failed', true]);
+    assert.equal(cut.entry.usage?.output, 2_500_000);
+    const running = request({
+      a: [
+        (handler, controller) => {
+          handler.onRequestStart?.(controller, {});
+          handler.onResponseStart?.(controller, 200, { 'content-type': 'application/json' });
+          handler.onResponseData?.(controller, Buffer.from(begun.slice(0, 4_000)));
+        },
+      ],
+    });
+    await running.begun;
+    running.sink.leave();
+    const left = await outcomeOf(running);
+    assert.equal(left.entry.outcome, 'aborted');
+    assert.ok((left.entry.usage?.output ?? 0) > 900);
+  });
 });

@@ -63,7 +63,10 @@ export class Relay implements AnswerReader {
   onCallerGone(): void {
     const { caller, sink } = this.#answering;
     if (this.#stream !== null) this.#stream.onCallerGone();
-    else sink.settled({ kind: 'client-gone', streamed: caller.state !== 'unopened', used: usedNothing });
+    else {
+      const used = this.#whole?.used() ?? usedNothing;
+      sink.settled({ kind: 'client-gone', streamed: caller.state !== 'unopened', used });
+    }
   }
 
   /** Ends an open stream with the dialect's error event because the gateway stops. */

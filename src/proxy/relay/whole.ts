@@ -9,11 +9,12 @@ import { firstCharacter } from '../answer/shape.ts';
 import { formatUsd } from '../answer/usd.ts';
 import { askedForStream } from '../inbound/wants-stream.ts';
 import { joined } from '../json/joined.ts';
-import { measureBody } from '../metering/meter.ts';
+import { JsonOutline } from '../json/outline.ts';
+import { estimateInput, measureBody, measureOutline, measureStream, Tap } from '../metering/meter.ts';
 import { headerTier } from '../metering/served-tier.ts';
 import type { Failure } from '../request/failure.ts';
 import type { CompletedAnswer, GivenResponse } from '../request/outcome.ts';
-import { usedNothing } from '../request/use.ts';
+import { type Used, usedNothing } from '../request/use.ts';
 import type { AttemptControl } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
 import { callerHeaders } from '../upstream/headers.ts';
@@ -42,8 +43,8 @@ export class WholeRelay {
   readonly #model: AnswerModel | null;
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** True once the answer has outgrown its bound and passes straight through. */
-  #passing = false;
+  /** Of an answer that has outgrown its bound and passes straight through: what is kept of it. */
+  #passing: PassingAnswer | null = null;
 
   constructor(answering: Answering, input: WholeInput) {
     const { codec, exchange, requestedModel } = answering.facts;
@@ -55,16 +56,21 @@ export class WholeRelay {
 
   onData(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
-    if (this.#passing) return this.#response.write(this.#named(chunk));
+    if (this.#passing !== null) {
+      this.#passing.outline.push(chunk);
+      return this.#response.write(this.#named(chunk));
+    }
     this.#pieces.push(chunk);
     if (this.#bytes <= WHOLE_BYTES) return true;
     return this.#outgrown();
   }
 
   onEnd(): void {
-    if (this.#passing) {
+    if (this.#passing !== null) {
       this.#response.end();
-      this.#complete({ used: usedNothing, finishReason: null }, false, null);
+      const tail = this.#passing.outline.whole();
+      const finishReason = this.#answering.facts.codec.readFinishReason?.(tail, 'body') ?? null;
+      this.#complete({ used: this.used(), finishReason }, false, null);
       return;
     }
     const body = joined(this.#pieces);
@@ -76,7 +82,7 @@ export class WholeRelay {
   }
 
   onFailure(failure: Failure): void {
-    if (!this.#passing) {
+    if (this.#passing === null) {
       const body = joined(this.#pieces);
       const streamed = this.#input.shape === 'assembled' ? this.#answering.facts.codec.stream : null;
       // A stream whose last event came has said all, an error of its own included.
@@ -89,10 +95,37 @@ export class WholeRelay {
       failure,
       status: failure.error.status,
       streamed: false,
-      used: usedNothing,
+      used: this.used(),
       partial: null,
       ending: null,
     });
+  }
+
+  /** The use of what came up to now. */
+  used(): Used {
+    if (this.#input.status >= 300 || this.#bytes === 0) return usedNothing;
+    const { facts, request } = this.#answering;
+    const { codec } = facts;
+    if (this.#passing !== null) return this.#ofOutline(this.#passing);
+    const inputTokens = estimateInput(request.body);
+    if (this.#input.shape === 'assembled' && codec.stream !== null) {
+      const tap = new Tap(codec.stream.framing);
+      for (const piece of this.#pieces) tap.push(piece);
+      const [head, tail] = [tap.head(), tap.tail()];
+      const tier = codec.readTier?.(head, tail, 'stream') ?? headerTier(this.#input.headers);
+      const streamed = codec.stream.readStream(head, tail);
+      return { ...measureStream(codec, tap, streamed, inputTokens), tier };
+    }
+    const outline = new JsonOutline();
+    for (const piece of this.#pieces) outline.push(piece);
+    return this.#ofOutline({ outline, inputTokens });
+  }
+
+  #ofOutline({ inputTokens, outline }: PassingAnswer): Used {
+    const { codec } = this.#answering.facts;
+    const whole = outline.whole();
+    const tier = codec.readTier?.(whole, whole, 'body') ?? headerTier(this.#input.headers);
+    return { ...measureOutline(codec, outline, inputTokens), tier };
   }
 
   #sendAnswer(body: Buffer): void {
@@ -214,7 +247,9 @@ export class WholeRelay {
       this.#fail({ error: this.#notJson(held), safeToRetry: false });
       return true;
     }
-    this.#passing = true;
+    const outline = new JsonOutline();
+    outline.push(held);
+    this.#passing = { outline, inputTokens: estimateInput(this.#answering.request.body) };
     const length = Number(this.#input.headers['content-length']);
     this.#pieces = [];
     const named = this.#named(held);
@@ -258,6 +293,13 @@ export class WholeRelay {
     caller.end();
     this.#complete(measured, true, response);
   }
+}
+
+/** What is kept of an answer that is not held. */
+interface PassingAnswer {
+  outline: JsonOutline;
+  /** Estimated tokens of the request, whose bytes are let go of. */
+  inputTokens: number;
 }
 
 /** What is read of an answer's own bytes. */
