@@ -19,13 +19,14 @@ export interface Exchange {
 const nothing = Buffer.alloc(0);
 
 /** One keep-alive connection that carries one exchange at a time. */
-export function openConnection(
-  port: number,
-  expected: Expectation,
-): { send(exchange: Exchange): void; close(): void } {
+export function openConnection(port: number): {
+  send(exchange: Exchange, next: Expectation): void;
+  close(): void;
+} {
   let current: Exchange | null = null;
+  let expected: Expectation = { request: nothing, body: null, frames: 0 };
   let status = '';
-  let comparison = createComparison(expected.body ?? nothing);
+  let comparison = createComparison(nothing);
   let bytes = 0;
   let wrong = '';
   let began = false;
@@ -70,12 +71,13 @@ export function openConnection(
   socket.on('error', (error) => settle(error.message));
   socket.on('close', () => settle('the connection closed before the answer ended'));
   return {
-    send(exchange) {
+    send(exchange, next) {
       if (socket.destroyed) {
         exchange.done('the connection is closed');
         return;
       }
       current = exchange;
+      expected = next;
       socket.write(expected.request);
     },
     close() {

@@ -28,14 +28,20 @@ export interface Size {
 /** What is needed to use what was made: the text of one key, and the password of `admin`. */
 export interface Made {
   key: string;
+  /** The file that has the texts of all keys, one in a line. */
+  keysFile: string;
+  /** Ids of models that lead to the upstream, for requests of each plan: at a connection, and by a combo. */
+  targets: Readonly<Record<string, readonly string[]>>;
   password: string;
   size: Size;
 }
 
 export interface FillInput {
   dataDir: string;
-  /** Base URL of the upstream that the connection `bench` leads to. */
+  /** Base URL of the upstream that all connections lead to. */
   upstream: string;
+  /** What requests ask the upstream for. */
+  plans: readonly string[];
   size: Size;
   progress(text: string): void;
 }
@@ -72,11 +78,11 @@ export async function filled(input: FillInput): Promise<Made> {
     const begin = Date.now() - input.size.days * DAY_MS;
     await userStore(store, () => begin).setAdminPassword(await hashPassword(password));
     const connections = await addConnections(store, input, begin);
-    const comboIds = await addCombos(store, input, begin);
-    const { key, keys } = await addKeys(store, input, begin);
+    const comboIds = await addCombos(store, input, connections, begin);
+    const { key, keys, keysFile } = await addKeys(store, input, begin);
     await addBudgets(store, input, keys, begin);
     await addRequests(store, input, { comboIds, connections, keys });
-    made = { key, password, size: input.size };
+    made = { key, keysFile, targets: targetsOf(input, connections), password, size: input.size };
   } finally {
     await store.close();
   }
@@ -111,7 +117,7 @@ async function addConnections(
   for (let index = 1; index < size.connections; index += 1) {
     const { models: own, provider } = models[index % models.length] ?? models[0];
     const name = `${provider}-${index}`;
-    const account = { name, provider, apiKey: `sk-made-up-${index}`, baseUrl: null };
+    const account = { name, provider, apiKey: `sk-made-up-${index}`, baseUrl: upstream };
     const { id } = await accounts.add({ ...account, ...shared });
     made.push({ id, name, provider, models: own });
   }
@@ -119,23 +125,45 @@ async function addConnections(
   return made;
 }
 
-async function addCombos(store: Store, { progress, size }: FillInput, begin: number): Promise<string[]> {
+/** Five targets each, at connections whose providers speak the format of the plans. */
+async function addCombos(
+  store: Store,
+  { plans, progress, size }: FillInput,
+  connections: readonly MadeConnection[],
+  begin: number,
+): Promise<string[]> {
   const routing = comboStore(store, () => begin);
+  const chat = connections.filter(speaksChat);
   const ids: string[] = [];
   for (let index = 0; index < size.combos; index += 1) {
     const targets = Array.from({ length: 5 }, (_, place) => {
-      const at = 1 + ((index * 5 + place) % Math.max(1, size.connections - 1));
-      const { models: own, provider } = models[at % models.length] ?? models[0];
-      return { target: `${provider}-${at}/${own[0]}`, weight: 1 };
+      const name = chat[(index * 5 + place) % chat.length]?.name ?? 'bench';
+      return { target: `${name}/${plans[index % plans.length]}`, weight: 1 };
     });
-    const { id } = await routing.add({
-      name: `combo-${index}`,
-      targets: size.connections > 1 ? targets : [],
-    });
+    const { id } = await routing.add({ name: `combo-${index}`, targets });
     ids.push(id);
   }
   progress(`${size.combos} combos`);
   return ids;
+}
+
+const speaksChat = ({ provider }: Pick<MadeConnection, 'provider'>) => provider !== 'anthropic';
+
+/** As many ids at connections as of combos, so that a random one is a combo every other time. */
+function targetsOf(
+  { plans, size }: FillInput,
+  connections: readonly MadeConnection[],
+): Record<string, string[]> {
+  const chat = connections.filter(speaksChat);
+  const of = (plan: string, index: number) => {
+    const combos = Array.from({ length: size.combos }, (_, at) => at).filter(
+      (at) => at % plans.length === index,
+    );
+    const share = Math.max(1, Math.ceil(chat.length / Math.max(1, combos.length)));
+    const named = combos.flatMap((at) => Array.from({ length: share }, () => `combo-${at}`));
+    return [...chat.map(({ name }) => `${name}/${plan}`), ...named];
+  };
+  return Object.fromEntries(plans.map((plan, index) => [plan, of(plan, index)]));
 }
 
 interface MadeKey {
@@ -143,9 +171,9 @@ interface MadeKey {
   tags: readonly string[];
 }
 
-async function addKeys(store: Store, { progress, size }: FillInput, begin: number) {
+async function addKeys(store: Store, { dataDir, progress, size }: FillInput, begin: number) {
   const keys: MadeKey[] = [];
-  let text = '';
+  const texts: string[] = [];
   for (let start = 0; start < size.keys; start += BATCH) {
     await store.db.transaction().execute(async (trx) => {
       const some = keyStore({ db: trx }, () => begin + start);
@@ -160,13 +188,15 @@ async function addKeys(store: Store, { progress, size }: FillInput, begin: numbe
           team,
           labels: { app: `app-${index % 20}` },
         });
-        if (index === 0) text = key;
+        texts.push(key);
         keys.push({ id: record.id, tags: tagsOfKey(record) });
       }
     });
     progress(`${keys.length} keys`);
   }
-  return { key: text, keys };
+  const keysFile = join(dataDir, 'keys-of-the-bench.txt');
+  writeFileSync(keysFile, `${texts.join('\n')}\n`, { mode: 0o600 });
+  return { key: texts[0] ?? '', keys, keysFile };
 }
 
 async function addBudgets(store: Store, { size }: FillInput, keys: readonly MadeKey[], begin: number) {

@@ -3,16 +3,16 @@
  * loop stands still when a key is added, how long a start takes, and the CPU of model requests beside an empty installation.
  *   nice node bench/large-installation.ts --dir DIR [--requests N] [--rounds N] [--parts lists,cli,changes,path]
  *     [--main PATH/src/cli/main.ts] [--settle SECONDS] [--window DAYS]
- * `--window` is what a month stands for below. DIR keeps the two installations, so that a second run makes none. `--main` measures an older version; it must come
+ * `--window` is what a month stands for below, and `--settle` how long a start may go on in the background before lists or requests are measured. DIR keeps the two installations, so that a second run makes none. `--main` measures an older version; it must come
  * first, for the newer one changes the database.
  */
 import { execFile } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { createLoad, loopJob, measure, type Side } from './lane.ts';
+import { createLoad, type LaneContext, loopJob, measure, type Side } from './lane.ts';
 import { filled, type Made } from './large-fill.ts';
-import type { Plan } from './plan.ts';
+import { type Plan, planName, requestSizes } from './plan.ts';
 import { root, type Subject, startSubject } from './subject.ts';
 
 const run = promisify(execFile);
@@ -33,14 +33,15 @@ const parts = flags.parts.split(',');
 const BYTES_PER_REQUEST = 1_500;
 /** Where the mock listens: the installations that are kept have it in them. */
 const MOCK_PORT = 47_391;
-const plan: Plan = {
+/** What requests are measured with: 1 KB and 30 KB there, and as much back. */
+const plans: readonly Plan[] = (['1k', '30k'] as const).map((request) => ({
   kind: 'json',
   client: 'chat',
   upstream: 'chat',
-  request: '1k',
+  request,
   modelAt: 'first',
-  answerBytes: 1_200,
-};
+  answerBytes: requestSizes[request],
+}));
 
 interface Installation {
   dataDir: string;
@@ -56,12 +57,13 @@ async function installations(dir: string): Promise<{ empty: Installation; large:
   const progress = (text: string) => void process.stderr.write(`${text}\n`);
   const make = async (name: string, size: Made['size']): Promise<Installation> => {
     const dataDir = join(dir, name);
-    return { dataDir, made: await filled({ dataDir, upstream, size, progress }) };
+    return { dataDir, made: await filled({ dataDir, upstream, plans: plans.map(planName), size, progress }) };
   };
   const days = 100;
   const large = { keys: Number(flags.keys), connections: 1_000, combos: 200, budgets: 100, requests, days };
   return {
-    empty: await make('empty', { keys: 1, connections: 1, combos: 0, budgets: 0, requests: 0, days }),
+    // Something of each, so that both do the same work for a request.
+    empty: await make('empty', { keys: 10, connections: 10, combos: 2, budgets: 0, requests: 0, days }),
     large: await make('large', large),
   };
 }
@@ -255,6 +257,60 @@ async function measureChanges(subject: Subject, { post }: Session): Promise<void
   tell('CPU of one', `${(cpuMs / rounds).toFixed(0)} ms`);
 }
 
+interface PathSide extends Side {
+  subject: Subject;
+  made: Made;
+}
+
+/** Waits until a gateway does nothing of its own: sums and checks in the background are no part of a request. */
+async function quiet(subject: Subject): Promise<void> {
+  const until = performance.now() + 1_000 * Number(flags.settle);
+  for (let calm = 0; calm < 3 && performance.now() < until; ) {
+    const before = await subject.cpu();
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    calm = (await subject.cpu()) - before < QUIET_MICROS ? calm + 1 : 0;
+  }
+}
+
+/** CPU in two seconds of who does nothing of its own. */
+const QUIET_MICROS = 100_000;
+/** Requests in one turn: about a second of CPU. */
+const TURN_REQUESTS = 4_000;
+
+/** Each side in turns, each request with a random key and a random model or combo. */
+async function measurePlan(sides: readonly PathSide[], context: LaneContext, plan: Plan): Promise<void> {
+  const turn = async (side: PathSide, count: number) => {
+    const { keysFile, targets } = side.made;
+    const job = loopJob(side, plan, { connections: 32, seconds: 0, count });
+    const variety = { keysFile, models: targets[planName(plan)] ?? [] };
+    const { cpuMicros, result } = await measure(side, context, { ...job, variety });
+    return cpuMicros / result.completed;
+  };
+  for (const side of sides) await turn(side, 4 * TURN_REQUESTS);
+  const times: number[][] = sides.map(() => []);
+  const ratios: number[] = [];
+  for (let round = 0; round < 3 * rounds; round += 1) {
+    const micros = sides.map(() => 0);
+    const order = [...sides.keys()];
+    for (const index of round % 2 === 0 ? order : order.toReversed()) {
+      const side = sides[index];
+      if (side !== undefined) micros[index] = await turn(side, TURN_REQUESTS);
+    }
+    for (const [index, one] of micros.entries()) times[index]?.push(one);
+    ratios.push((micros[1] ?? 0) / (micros[0] ?? 1));
+  }
+  const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+  const [empty, large] = times.map(middle);
+  tell(
+    `${plan.request}: CPU per request, empty and large`,
+    `${empty?.toFixed(1)} and ${large?.toFixed(1)} µs`,
+  );
+  tell(
+    `${plan.request}: ratio, median of ${ratios.length} rounds`,
+    `${middle(ratios).toFixed(3)} (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`,
+  );
+}
+
 async function measurePath(each: Record<'empty' | 'large', Installation>): Promise<void> {
   const started: Subject[] = [];
   const script = (name: string) => new URL(`./${name}.ts`, import.meta.url).pathname;
@@ -271,48 +327,29 @@ async function measurePath(each: Record<'empty' | 'large', Installation>): Promi
       load: createLoad(loader.process),
       scale: { rounds, seconds: 1, streams: 0, coldStarts: 0 },
     };
-    const sides: (Side & { times: number[] })[] = [];
+    const sides: PathSide[] = [];
     for (const name of ['empty', 'large'] as const) {
+      const { made } = each[name];
       const subject = await serve(each[name]);
       started.push(subject);
-      const headers = { 'content-type': 'application/json', authorization: `Bearer ${each[name].made.key}` };
+      const cpu = await subject.cpu();
+      await quiet(subject);
+      tell(
+        `${name}: start, its CPU, that until it is at rest, memory`,
+        `${subject.readyMs.toFixed(0)} ms, ${(cpu / 1_000).toFixed(0)} ms, ${((await subject.cpu()) / 1_000).toFixed(0)} ms, ${((await subject.rss()) / 1e6).toFixed(0)} MB`,
+      );
       const prefix = 'bench/';
-      const modelPrefixes = { chat: prefix, messages: prefix, responses: prefix, gemini: prefix };
-      const side: Side = {
+      sides.push({
+        made,
         name: 'gateway',
         port: subject.port,
         subject,
-        headers,
-        modelPrefixes,
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${made.key}` },
+        modelPrefixes: { chat: prefix, messages: prefix, responses: prefix, gemini: prefix },
         relays: false,
-      };
-      sides.push({ ...side, times: [] });
-      const cpu = await subject.cpu();
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      tell(
-        `${name}: start, its CPU, memory`,
-        `${subject.readyMs.toFixed(0)} ms, ${(cpu / 1_000).toFixed(0)} ms, ${((await subject.rss()) / 1e6).toFixed(0)} MB`,
-      );
+      });
     }
-    const job = (side: Side) => loopJob(side, plan, { connections: 32, seconds: 2 });
-    for (const side of sides) await measure(side, context, { ...job(side), seconds: 6 });
-    const ratios: number[] = [];
-    for (let round = 0; round < 3 * rounds; round += 1) {
-      const each: number[] = [];
-      for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-        const { cpuMicros, result } = await measure(side, context, job(side));
-        side.times.push(cpuMicros / result.completed);
-        each[sides.indexOf(side)] = cpuMicros / result.completed;
-      }
-      ratios.push((each[1] ?? 0) / (each[0] ?? 1));
-    }
-    const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
-    const [empty, large] = sides.map(({ times }) => middle(times));
-    tell('CPU per request, empty and large', `${empty?.toFixed(1)} and ${large?.toFixed(1)} µs`);
-    tell(
-      'ratio, median of the rounds',
-      `${middle(ratios).toFixed(3)} (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`,
-    );
+    for (const plan of plans) await measurePlan(sides, context, plan);
   } finally {
     for (const subject of started.reverse()) await subject.stop();
   }
@@ -326,7 +363,7 @@ async function main(dir: string): Promise<void> {
     process.stderr.write(`ready after ${subject.readyMs.toFixed(0)} ms\n`);
     try {
       const session = await login(subject, each.large);
-      await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(flags.settle)));
+      await quiet(subject);
       if (parts.includes('lists')) await measureLists(subject, session, each.large);
       if (parts.includes('changes')) await measureChanges(subject, session);
     } finally {

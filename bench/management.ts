@@ -36,16 +36,19 @@ async function tokenRequests(port: number, token: string, until: number): Promis
   let due = performance.now();
   const send = (at: number): Promise<void> => {
     const { promise, reject, resolve } = Promise.withResolvers<void>();
-    const connection = idle.pop() ?? openConnection(port, expected);
-    connection.send({
-      firstByte: () => {},
-      done(failure) {
-        if (failure !== null) return reject(new Error(failure));
-        times.push(performance.now() - at);
-        idle.push(connection);
-        resolve();
+    const connection = idle.pop() ?? openConnection(port);
+    connection.send(
+      {
+        firstByte: () => {},
+        done(failure) {
+          if (failure !== null) return reject(new Error(failure));
+          times.push(performance.now() - at);
+          idle.push(connection);
+          resolve();
+        },
       },
-    });
+      expected,
+    );
     return promise;
   };
   while (performance.now() < until) {
