@@ -319,13 +319,14 @@ async function open(input: OpenInput): Promise<Listening> {
       if (config.drainDelayMs > 0) await delay(config.drainDelayMs);
       opened.management.endStreams();
       await Promise.all([
-        workers?.close(config.drainMs),
+        workers?.drain(config.drainMs),
         server.drain(config.drainMs),
         webSockets.drain(config.drainMs),
       ]);
       await interruptAll(context);
       await webSockets.close();
       await server.close();
+      await workers?.close();
     },
     openRequestsMs(config),
   );
@@ -824,7 +825,7 @@ async function openContext(
       countHttp: metrics.countHttp,
       changed: () => live.publish('services', () => ({ id: 'workers' })),
     });
-    onClose('workers', () => pool.workers?.close(0));
+    onClose('workers', () => pool.workers?.close());
     return pool.workers;
   };
   return {

@@ -89,6 +89,10 @@ async function open(
         await drain(ms);
         return null;
       },
+      async end() {
+        await end();
+        return null;
+      },
     },
   });
   const { tell, tellUnlessFull, untold } = boundedTell(owner);
@@ -272,13 +276,17 @@ async function open(
   schedule.every({ name: 'load', everyMs: LOAD_MS, run: tellLoad });
 
   async function drain(ms: number): Promise<void> {
-    await Promise.all([server.drain(ms), forwardedConnections(forwarder, ms)]);
+    await server.drain(ms);
     const error = new GatewayError('shutting_down', 'The gateway is shutting down: send the request again', {
       retryAfter: 5,
     });
     const left = watch.members();
     for (const call of left) call.interrupt(error);
     if (left.length > 0) await new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS));
+  }
+  async function end(): Promise<void> {
+    // The owner has ended what was passed on to it, and the last bytes of that are on their way.
+    await forwarder.ended(LAST_BYTES_MS);
     forwarder.close();
     await server.close();
     snapshots.close();
@@ -352,16 +360,4 @@ function tracing({ otel }: Config, instance: string): SurfaceContext['traceparen
 function shareOfConnections({ limits }: Config, count: number, log: Log) {
   const connections = limits.connections === null ? null : Math.ceil(limits.connections / count);
   return configuredLimit({ limits: { ...limits, connections } }, log);
-}
-
-/** Waits until no connection is open that was passed on whole, at most for so many milliseconds. */
-function forwardedConnections(forwarder: Forwarder, ms: number): Promise<void> {
-  const until = performance.now() + ms;
-  return new Promise((resolve) => {
-    const look = (): void => {
-      if (forwarder.connections() === 0 || performance.now() >= until) resolve();
-      else setTimeout(look, 20);
-    };
-    look();
-  });
 }

@@ -153,6 +153,11 @@ export type WorkerQuestions = {
   serve: { question: null; answer: null };
   /** Stops the model endpoints as `DataPlane.stop` does. */
   stopServing: { question: { ms: number; again: boolean }; answer: { interrupted: number } };
-  /** Accepts nothing more, lets open requests finish for so many milliseconds, and tells what is left. */
+  /**
+   * Accepts nothing more, lets open requests finish for so many milliseconds, and ends those that are left, but for what it has
+   * passed on.
+   */
   drain: { question: { ms: number }; answer: null };
+  /** Closes everything, once the owner has ended what was passed on to it, and tells what is left. */
+  end: { question: null; answer: null };
 };

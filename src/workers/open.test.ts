@@ -195,7 +195,7 @@ describe('a worker that begins', () => {
     );
     t.mock.timers.tick(200);
     assert.equal(fakes.length, 4);
-    await workers.close(0);
+    await workers.close();
   });
 });
 

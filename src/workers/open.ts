@@ -43,8 +43,13 @@ export interface Workers {
   clearCaches(): Promise<number>;
   serve(): Promise<void>;
   stopServing(ms: number, again: boolean): Promise<{ interrupted: number }>;
-  /** Lets open requests finish for so many milliseconds, and ends all workers. */
-  close(ms: number): Promise<void>;
+  /**
+   * Has all accept nothing more and lets open requests finish for so many milliseconds; then those that are left are ended with an
+   * error. What was passed on to this process goes on: it ends that itself, and what it says still reaches the clients.
+   */
+  drain(ms: number): Promise<void>;
+  /** Ends all workers, those that were not drained with their open requests. */
+  close(): Promise<void>;
 }
 
 const idle: WorkerLoad = {
@@ -72,7 +77,7 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 /** One that has served for so long had no fault of its own. */
 const SOUND_MS = 60_000;
-/** What a worker may take to end beyond the time for its open requests. */
+/** What a worker may take beyond the time for its open requests, and to end. */
 const GRACE_MS = 5_000;
 
 /** @param startProcess starts the process of a worker */
@@ -180,6 +185,29 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
     }
   };
   const watching = setInterval(watch, WATCH_MS).unref();
+  const stopWatching = (): void => {
+    closing = true;
+    clearInterval(watching);
+  };
+  /** Asks all members, of which some may have ended or be stuck, and waits no longer than that. */
+  const askToEnd = async <Kind extends 'drain' | 'end'>(
+    kind: Kind,
+    question: WorkerQuestions[Kind]['question'],
+    limitMs: number,
+  ): Promise<void> => {
+    const enough = new Promise((resolve) => setTimeout(resolve, limitMs).unref());
+    await Promise.all(
+      [...members.values()].map(async ({ joined: takesPart, process }) => {
+        if (takesPart) await Promise.race([process.ask(kind, question).catch(() => null), enough]);
+      }),
+    );
+  };
+  let drained: Promise<void> | null = null;
+  const drain = (ms: number): Promise<void> => {
+    stopWatching();
+    drained ??= askToEnd('drain', { ms }, ms + GRACE_MS);
+    return drained;
+  };
 
   return {
     async listen(at) {
@@ -240,17 +268,15 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
       const stopped = await askAll('stopServing', { ms, again }, ms + RELOAD_MS);
       return { interrupted: stopped.reduce((sum, { interrupted }) => sum + interrupted, 0) };
     },
-    async close(ms) {
-      closing = true;
-      clearInterval(watching);
-      const enough = new Promise((resolve) => setTimeout(resolve, ms + GRACE_MS).unref());
+    drain,
+    async close() {
+      await drain(0);
+      // It has told everything.
+      await askToEnd('end', null, GRACE_MS);
       await Promise.all(
-        [...members.values()].map(async ({ gone, joined: takesPart, process }) => {
-          const drained = takesPart ? process.ask('drain', { ms }).catch(() => null) : null;
-          await Promise.race([drained, enough]);
-          // It has told everything.
+        [...members.values()].map(({ gone, process }) => {
           process.kill();
-          await gone.promise;
+          return gone.promise;
         }),
       );
     },

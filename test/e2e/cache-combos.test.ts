@@ -6,7 +6,10 @@ import { chat } from '../support/formats.ts';
 import { bearer, waitFor } from '../support/gateway.ts';
 import { json, stall, stream } from '../support/steps.ts';
 
-const at = fleet(2, { prices: { '*/m-1': { input: 10, output: 10 } }, cache: { ttl_seconds: 900 } });
+const at = fleet(2, {
+  config: { prices: { '*/m-1': { input: 10, output: 10 } }, cache: { ttl_seconds: 900 } },
+  oneWorker: true,
+});
 const [first, second] = ['openai-compatible-0/m-1', 'openai-compatible-1/m-1'];
 
 /** Makes a combo over the management API. */

@@ -7,7 +7,7 @@ import { bearer } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
 import { json } from '../support/steps.ts';
 
-const at = setting({ config: { prices: { '*/m-1': { input: 10, output: 10 } } } });
+const at = setting({ config: { prices: { '*/m-1': { input: 10, output: 10 } } }, oneWorker: true });
 const state = (reply: Reply) => reply.header('x-gateway-cache');
 const hi = [{ role: 'user', content: 'hi' }];
 const contents = [{ role: 'user', parts: [{ text: 'hi' }] }];

@@ -6,7 +6,7 @@ import { bearer } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
 import { json, stall, stream } from '../support/steps.ts';
 
-const at = setting({ config: { prices: { '*/m-1': { input: 10, output: 10 } } } });
+const at = setting({ config: { prices: { '*/m-1': { input: 10, output: 10 } } }, oneWorker: true });
 
 describe('the cache of answers', () => {
   const keys = { own: '', other: '' };

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readdir, readlink } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -10,6 +9,7 @@ import { kernelSockets, readByPeer } from '../support/kernel.ts';
 import { setting } from '../support/setting.ts';
 import { chunk, flood, hang, head, json, open, type Step } from '../support/steps.ts';
 import type { SeenRequest } from '../support/upstream.ts';
+import { socketsOf } from '../support/workers.ts';
 
 const tries = 5;
 
@@ -289,25 +289,29 @@ describe('a client that leaves', () => {
   }
 
   it('leaves nothing open in the gateway', async () => {
+    const openSockets = async () => {
+      const sets = await Promise.all((await s.gateway.pids()).map(socketsOf));
+      return sets.reduce((sum, { size }) => sum + size, 0);
+    };
     s.upstream.always(open(), hang());
     await s.upstream.dropConnections();
     await waitFor('the gateway to close its ends', async () => {
       const open = (await kernelSockets())?.filter(
-        ({ held, remotePort }) => held && remotePort === s.upstream.port,
+        ({ inode, remotePort }) => inode !== 0 && remotePort === s.upstream.port,
       );
       return (open ?? []).length === 0;
     });
-    const before = await socketsOf(s.gateway.pid);
+    const before = await openSockets();
     const clients = await Promise.all(Array.from({ length: 40 }, () => s.gateway.client()));
     for (const client of clients) {
       const headers = { 'user-agent': 'many', ...bearer(s.gateway.key) };
       await client.send({ path: chat.path, headers, body: JSON.stringify(chat.request({ stream: true })) });
     }
     await s.upstream.request(39);
-    const during = await socketsOf(s.gateway.pid);
+    const during = await openSockets();
     assert.ok(during >= before + 80, `${before} sockets, then ${during}`);
     for (const client of clients) client.destroy();
-    await waitFor('all sockets to be closed', async () => (await socketsOf(s.gateway.pid)) <= before);
+    await waitFor('all sockets to be closed', async () => (await openSockets()) <= before);
     await rowsOf('many', 40);
   });
 });
@@ -316,13 +320,6 @@ function moment(name: string): Moment {
   const found = moments[name];
   assert.ok(found, name);
   return found;
-}
-
-async function socketsOf(pid: number): Promise<number> {
-  const folder = `/proc/${pid}/fd`;
-  const names = await readdir(folder);
-  const targets = await Promise.all(names.map((name) => readlink(`${folder}/${name}`).catch(() => '')));
-  return targets.filter((target) => target.startsWith('socket:')).length;
 }
 
 async function closedAfter(request: SeenRequest, since: number): Promise<number> {

@@ -57,7 +57,7 @@ const messageOf = (reply: Reply) => String((reply.json()['error'] as Row)['messa
 const requests = (most: number) => ({ metric: 'requests', period: 'day', limit: most });
 
 describe('the budget of a combo', () => {
-  const at = fleet(2, { prices });
+  const at = fleet(2, { config: { prices } });
   const { all, ask, asked, combo, level, limit, target } = worldOf(at);
   before(() => at.connectAll('openai-compatible'));
   /** Whether the log has told of a budget. */
@@ -236,7 +236,7 @@ for (const where of ['in the process', 'in Redis'] as const) {
     const redis = where === 'in Redis' ? privateRedis() : null;
     const env = (): Readonly<Record<string, string>> => (redis === null ? {} : { REDIS_URL: redis.url });
     // No answer on a busy machine is too late, so that what is counted is the same every time.
-    const at = fleet(3, { prices, redis: { timeout_ms: 10_000 } }, env);
+    const at = fleet(3, { config: { prices, redis: { timeout_ms: 10_000 } }, env });
     const { all, ask, asked, combo, level, limit, target } = worldOf(at);
     before(async () => {
       await at.connectAll('openai-compatible');

@@ -20,6 +20,8 @@ before(async () => {
   shared.two = await startUpstream();
   const connection = (name: string, baseUrl: string) => ({ provider: 'openai-compatible', name, baseUrl });
   shared.gateway = await startGateway({
+    // Whose turn it is, each knows for itself.
+    oneWorker: true,
     connections: [connection('one', shared.one.url), connection('two', shared.two.url)],
   });
 });

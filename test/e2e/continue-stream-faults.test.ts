@@ -38,7 +38,7 @@ const start = messages.preamble.slice(0, messages.preamble.indexOf('\n\n') + 2);
 const ping = 'event: ping\ndata: {"type": "ping"}\n\n';
 
 describe('an answer that breaks off in an odd way', () => {
-  const at = fleet(2, { keepalive_ms: 200 });
+  const at = fleet(2, { config: { keepalive_ms: 200 } });
   const upstreams = () => {
     const [first, second] = at.upstreams;
     assert.ok(first && second);

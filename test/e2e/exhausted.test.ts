@@ -26,7 +26,8 @@ const named: Readonly<Record<string, unknown>> = {
 };
 
 describe('all accounts that could answer said when to come back', () => {
-  const at = fleet(2);
+  // The others hear of a pause a moment after the answer.
+  const at = fleet(2, { oneWorker: true });
   before(() => at.connectAll('openai-compatible'));
   const ask = (dialect: string, model: string) => {
     const asking = dialects.find(([name]) => name === dialect)?.[1];

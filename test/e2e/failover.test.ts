@@ -10,7 +10,8 @@ const answerOf = ({ headers, message, status, type }: FaultExample): Step =>
   json(status, { type: 'error', error: { type, code: type, message, status: type } }, { ...headers });
 
 describe('an account that fails', () => {
-  const at = fleet(2);
+  // The others hear of a pause a moment after the answer.
+  const at = fleet(2, { oneWorker: true });
   const ask = (format: string, model: string) => {
     const asking = callers[format];
     assert.ok(asking);

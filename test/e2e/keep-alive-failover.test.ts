@@ -93,9 +93,11 @@ const keepAliveOf = (caller: Conversing): string | null =>
 
 describe('a streamed request whose first target fails after a keep-alive', () => {
   const at = fleet(2, {
-    keepalive_ms: 100,
-    drain_ms: 200,
-    timeouts: { headers_ms: 3000, first_byte_ms: 3000, idle_ms: 3000 },
+    config: {
+      keepalive_ms: 100,
+      drain_ms: 200,
+      timeouts: { headers_ms: 3000, first_byte_ms: 3000, idle_ms: 3000 },
+    },
   });
   before(async () => {
     for (const provider of Object.values(speakerOf)) await at.combineAll(provider);

@@ -35,7 +35,9 @@ const failures: Readonly<Record<string, (second: Upstream) => Step[]>> = {
 };
 
 describe('a large body', () => {
-  const at = fleet(2, { timeouts: { first_byte_ms: 2_000 }, prices: { '*/m-1': { input: 10, output: 10 } } });
+  const at = fleet(2, {
+    config: { timeouts: { first_byte_ms: 2_000 }, prices: { '*/m-1': { input: 10, output: 10 } } },
+  });
   const targets = () => {
     const [first, second] = at.upstreams;
     assert.ok(first && second);

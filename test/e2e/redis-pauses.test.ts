@@ -21,7 +21,7 @@ const TIMEOUT_MS = 2_000;
 describe('limits in a Redis that does not answer', { skip: !hasRedis }, () => {
   const redis = privateRedis();
   const settings = { timeout_ms: TIMEOUT_MS, failure_mode: 'local' };
-  const at = fleet(1, { redis: settings }, () => ({ REDIS_URL: redis.url }));
+  const at = fleet(1, { config: { redis: settings }, env: () => ({ REDIS_URL: redis.url }) });
   const upstream = () => {
     const [found] = at.upstreams;
     assert.ok(found);

@@ -31,7 +31,7 @@ const begun = (format: Conversing): Step[] => {
 };
 
 describe('an answer that is broken off', () => {
-  const at = fleet(1, { drain_ms: 200 });
+  const at = fleet(1, { config: { drain_ms: 200 } });
   before(async () => {
     for (const provider of [...Object.values(speakerOf), 'openai-compatible', 'openai'])
       await at.connectAll(provider);

@@ -294,7 +294,7 @@ describe('a connection that breaks', () => {
 });
 
 describe('kept connections', () => {
-  const s = setting();
+  const s = setting({ oneWorker: true });
 
   it('carry one request after the other', async () => {
     s.upstream.always(json(200, chat.answer()));

@@ -15,7 +15,8 @@ const busy = (seconds: number): Step =>
   );
 
 describe('a combo that waits', () => {
-  const at = fleet(2);
+  // The others hear of a pause a moment after the answer.
+  const at = fleet(2, { oneWorker: true });
   const [one, two] = ['openai-compatible-0', 'openai-compatible-1'];
   const combo = async (name: string, targets: readonly string[], wait_ms: number) => {
     const body = { name, targets: targets.map((target) => `${target}/m-1`), options: { wait_ms } };

@@ -62,6 +62,14 @@ function stateOf(pid: number): string | undefined {
   return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.[0];
 }
 
+/** Waits until all workers know what one of them had told before: each answers behind what it tells and is told. */
+async function allHeard(): Promise<void> {
+  for (const way of ['to the owner', 'to the others']) {
+    const reply = await at.gateway.manage('GET', '/api/running_requests');
+    assert.equal(reply.status, 200, `${way}: ${reply.text}`);
+  }
+}
+
 async function keyWith(limits: Row): Promise<{ id: string; key: string }> {
   const name = `key-${Math.random().toString(36).slice(2)}`;
   const reply = await at.gateway.manage('POST', '/api/keys', { name, ...limits });
@@ -120,6 +128,23 @@ describe('limits that two workers share', () => {
     assert.equal(statuses(ended, 200), 4);
     at.upstream.always(json(200, chat.answer()));
     for (let index = 0; index < 12; index += 1) assert.equal((await ask(key)).status, 200);
+  });
+});
+
+describe('what one worker finds out', () => {
+  it('is known to the other one: when an account may be asked again', async () => {
+    const [one, other] = await bothServe();
+    const connection = { provider: 'openai-compatible', name: 'paused', baseUrl: at.upstream.url };
+    await at.gateway.connect(connection);
+    const error = { message: 'slow down', type: 'rate_limit_error' };
+    at.upstream.always(json(429, { error }, { 'retry-after': '300' }));
+    const model = 'paused/m-1';
+    assert.equal((await through(other, () => ask(at.gateway.key, { model }))).status, 429);
+    assert.equal(at.upstream.requests.length, 1);
+    await allHeard();
+    const refused = await through(one, () => ask(at.gateway.key, { model }));
+    assert.equal(refused.status, 429, refused.text);
+    assert.equal(at.upstream.requests.length, 1, 'it was not asked again');
   });
 });
 
@@ -367,6 +392,24 @@ describe('the end of a gateway with workers', () => {
       const rows = (await gateway.entries()).map((row) => row.id);
       for (const reply of replies) assert.ok(rows.includes(reply.header('x-request-id') ?? ''));
       assert.equal(existsSync(`${gateway.dataDir}/workers.sock`), false);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  it('by SIGTERM ends what WebSockets still carry with an error, and closes them in good order', async () => {
+    const gateway = await startGateway({ config: { drain_ms: 300 }, env: { GATEWAY_WORKERS: '2' } });
+    try {
+      await gateway.connect({ provider: 'openai-compatible', name: 'up', baseUrl: at.upstream.url });
+      at.upstream.always(hang());
+      const [idle, busy] = await Promise.all([openSocket(gateway), openSocket(gateway)]);
+      busy.create({ model: 'up/m-1', input: 'hi' });
+      await at.upstream.request(0);
+      const stopped = gateway.stopServing();
+      const refused = await busy.until('error');
+      assert.deepEqual([refused.status, refused.headers?.['retry-after']], [503, '5']);
+      assert.deepEqual(await Promise.all([idle.closed, busy.closed]), [1001, 1001]);
+      await stopped;
     } finally {
       await gateway.stop();
     }

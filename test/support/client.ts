@@ -73,7 +73,11 @@ export async function openClient(port: number): Promise<RawClient> {
 
 /** One request on its own connection, answered whole. */
 export async function exchange(port: number, request: RequestLine): Promise<Reply> {
-  const client = await openClient(port);
+  return exchangeOver(await openClient(port), request);
+}
+
+/** One request on a connection that is closed then, answered whole. */
+export async function exchangeOver(client: RawClient, request: RequestLine): Promise<Reply> {
   try {
     await client.send(request);
     return await client.reply();

@@ -5,7 +5,7 @@ import { after, before } from 'node:test';
 import { chatStream, messagesStream, responsesStream } from './answers.ts';
 import { geminiStream, ollamaStream } from './answers-native.ts';
 import type { Reply } from './client.ts';
-import { type RunningGateway, startGateway, waitFor } from './gateway.ts';
+import { type GatewayOptions, type RunningGateway, startGateway, waitFor } from './gateway.ts';
 import type { Step } from './steps.ts';
 import { stream } from './steps.ts';
 import { type SeenRequest, startUpstream, type Upstream } from './upstream.ts';
@@ -78,13 +78,15 @@ export interface Fleet {
 /** @param env more of the environment, asked for when the gateway starts */
 export function fleet(
   count: number,
-  config: object = {},
-  env: () => Readonly<Record<string, string>> = () => ({}),
+  {
+    env = () => ({}),
+    ...options
+  }: Pick<GatewayOptions, 'config' | 'oneWorker'> & { env?(): Readonly<Record<string, string>> } = {},
 ): Fleet {
   const started: { gateway?: RunningGateway; upstreams: Upstream[] } = { upstreams: [] };
   before(async () => {
     for (let index = 0; index < count; index += 1) started.upstreams.push(await startUpstream());
-    started.gateway = await startGateway({ config, env: env() });
+    started.gateway = await startGateway({ ...options, env: env() });
   });
   after(async () => {
     try {

@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { childEnv } from './child-env.ts';
-import { exchange, openClient, type RawClient, type Reply, type RequestLine } from './client.ts';
+import { exchangeOver, openClient, type RawClient, type Reply, type RequestLine } from './client.ts';
 import { addConnections, addKey, ledgerLines } from './data-dir.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { program } from './program.ts';
+import { openClientOf, workersOf, workersOfThisRun } from './workers.ts';
 
 /** A row of `gateway logs --json`. */
 export interface LedgerLine {
@@ -58,6 +59,11 @@ export interface GatewayOptions {
   ownPrograms?: boolean;
   /** How many files the gateway may have open. */
   openFiles?: number;
+  /**
+   * Where the run has workers: one of them gets all that `ask`, `send` and `client` send, for a test of what each worker has or
+   * counts for itself (docs/workers.md). What it passes on to the owner is the same for all.
+   */
+  oneWorker?: boolean;
 }
 
 export interface ConnectionInput {
@@ -81,6 +87,8 @@ export interface RunningGateway {
   url: string;
   port: number;
   pid: number;
+  /** The process, and those of its workers where the run has some. */
+  pids(): Promise<number[]>;
   /** A gateway key without restrictions. */
   key: string;
   dataDir: string;
@@ -107,7 +115,7 @@ export interface RunningGateway {
   entries(limit?: number): Promise<LedgerLine[]>;
   /** Clears what is held against all connections, so that an earlier test does not decide over a later one. */
   forgive(): Promise<void>;
-  /** Resident set size in bytes. */
+  /** Resident set size in bytes, with that of its workers. */
   residentBytes(): Promise<number>;
   /** SIGTERM; asserts exit 0, no internal error in the log, and nothing left behind. */
   stop(): Promise<void>;
@@ -148,9 +156,8 @@ export async function settledRows(gateway: RunningGateway): Promise<number> {
 const clientOfThisRun =
   process.env['TEST_HTTP_CLIENT'] === 'undici' ? { upstream: { http_client: 'undici' as const } } : {};
 
-/** `TEST_WORKERS=2 node --test …` runs any end-to-end test over a gateway of so many workers. */
-const workersOfThisRun: Record<string, string> =
-  process.env['TEST_WORKERS'] === undefined ? {} : { GATEWAY_WORKERS: process.env['TEST_WORKERS'] };
+const envOfThisRun: Record<string, string> =
+  workersOfThisRun === null ? {} : { GATEWAY_WORKERS: workersOfThisRun };
 
 /** Starts the real program in its own process with its own, empty home and data directory. */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
@@ -160,7 +167,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   const config = { ...clientOfThisRun, ...options.config };
   if (Object.keys(config).length > 0) await writeFile(join(dataDir, 'config.json'), JSON.stringify(config));
   const programs: Record<string, string> = options.ownPrograms === true ? { PATH: join(home, 'bin') } : {};
-  const env = childEnv({ HOME: home, DATA_DIR: dataDir, ...workersOfThisRun, ...programs, ...options.env });
+  const env = childEnv({ HOME: home, DATA_DIR: dataDir, ...envOfThisRun, ...programs, ...options.env });
   const cli = (...args: string[]) => runCli(args, env);
   const cliJson = async (...args: string[]) => {
     const { code, stdout, stderr } = await cli(...args, '--json');
@@ -176,6 +183,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     const { key } = JSON.parse(await readFile(join(dataDir, 'run.json'), 'utf8')) as { key: string };
     return { host: `127.0.0.1:${running.port}`, 'x-auth-token': key };
   };
+  const client = async () => {
+    const [worker] = options.oneWorker === true ? await workersOf(running.pid) : [];
+    return worker === undefined ? openClient(running.port) : openClientOf(running.port, worker);
+  };
   const gateway: RunningGateway = {
     get url() {
       return running.url;
@@ -186,6 +197,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     get pid() {
       return running.pid;
     },
+    pids: async () => [running.pid, ...(await workersOf(running.pid))],
     key,
     dataDir,
     home,
@@ -198,6 +210,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
         const list = await gateway.send({ method: 'GET', path: `/v1/models`, headers: bearer(gateway.key) });
         return list.text.includes(`"${connection.name}/`) || list.text.includes(`(${connection.name})`);
       });
+      if (workersOfThisRun === null) return;
+      // The one that knows it is one of several: this is answered when all do.
+      const reply = await gateway.manage('POST', '/api/services/data-plane', { action: 'reload' });
+      assert.equal(reply.status, 200, reply.text);
     },
     ask(path, body, headers = {}) {
       const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
@@ -216,8 +232,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
     },
-    send: (request) => exchange(running.port, request),
-    client: () => openClient(running.port),
+    send: async (request) => exchangeOver(await client(), request),
+    client,
     async entry(requestId) {
       assert.ok(requestId, 'the answer has no x-request-id');
       let found: LedgerLine | undefined;
@@ -241,7 +257,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
         assert.ok(reply.status === 200 || reply.status === 409 || reply.status === 400, reply.text);
       }
     },
-    residentBytes: () => residentBytes(running.pid),
+    async residentBytes() {
+      const sizes = await Promise.all((await gateway.pids()).map(residentBytes));
+      return sizes.reduce((sum, bytes) => sum + bytes, 0);
+    },
     async stop() {
       const { code, signal } = await running.end('SIGTERM');
       const { stderr } = running.output();

@@ -10,8 +10,8 @@ export interface KernelSocket {
   unread: number;
   /** Bytes that the other end has not confirmed. */
   unsent: number;
-  /** Whether a process still has it open. */
-  held: boolean;
+  /** What its process has it open as; 0 while or once none has. */
+  inode: number;
 }
 
 /** Every TCP connection of this machine over IPv4 (`/proc/net/tcp`); null on systems that do not tell. */
@@ -31,7 +31,7 @@ export async function kernelSockets(): Promise<KernelSocket[] | null> {
         remotePort: portOf(remote),
         unread: Number.parseInt(unread, 16),
         unsent: Number.parseInt(unsent, 16),
-        held: inode !== '0',
+        inode: Number(inode),
       };
     });
 }

@@ -194,9 +194,15 @@ describe('a forwarded request', () => {
     await heard('101 Switching');
     socket.write('ping');
     await heard('ping');
-    assert.equal(forwarder.connections(), 1);
+    let hasEnded = false;
+    const ended = forwarder.ended(2 ** 31 - 1).then(() => {
+      hasEnded = true;
+    });
+    socket.write('again');
+    await heard('again');
+    assert.equal(hasEnded, false);
     socket.destroy();
-    await once(socket, 'close');
+    await ended;
   });
 
   it('is refused while the other process is not there', async () => {

@@ -21,8 +21,8 @@ export interface Forwarder {
   takeOver(socket: Socket, behindPreface: Buffer): void;
   /** Requests that are passed on and not answered. */
   open(): number;
-  /** Connections that were passed on whole and are open. */
-  connections(): number;
+  /** Resolves once nothing is open that was passed on, and at the latest after so many milliseconds. */
+  ended(ms: number): Promise<void>;
   /** Ends all that is open. */
   close(): void;
 }
@@ -50,6 +50,12 @@ export function createForwarder(path: string): Forwarder {
   const agents = new WeakMap<Duplex, Agent>();
   const open = new Set<ClientRequest>();
   const spliced = new Set<Duplex>();
+  let onEnded = (): void => {};
+  const nothingOpen = (): boolean => open.size === 0 && spliced.size === 0;
+  const forget = <T>(all: Set<T>, one: T): void => {
+    all.delete(one);
+    if (nothingOpen()) onEnded();
+  };
 
   const connectFor = (client: Duplex): Socket => {
     const socket = connect(path);
@@ -71,7 +77,7 @@ export function createForwarder(path: string): Forwarder {
     const other = connectFor(client);
     spliced.add(client);
     const end = () => {
-      spliced.delete(client);
+      forget(spliced, client);
       client.destroy();
       other.destroy();
     };
@@ -86,7 +92,14 @@ export function createForwarder(path: string): Forwarder {
 
   return {
     open: () => open.size,
-    connections: () => spliced.size,
+    async ended(ms) {
+      if (nothingOpen()) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onEnded = resolve;
+      const timer = setTimeout(resolve, ms);
+      await promise;
+      clearTimeout(timer);
+    },
     forward: ({ request, response }, body) =>
       new Promise<void>((resolve, reject) => {
         // Its connection to the other process would have nothing to end with.
@@ -103,7 +116,7 @@ export function createForwarder(path: string): Forwarder {
         });
         open.add(outgoing);
         const done = () => {
-          open.delete(outgoing);
+          forget(open, outgoing);
           resolve();
         };
         response.once('close', () => {
@@ -114,7 +127,7 @@ export function createForwarder(path: string): Forwarder {
           if (response.headersSent) resetConnection(response);
           else if (response.destroyed) done();
           else reject(unreachable(cause));
-          open.delete(outgoing);
+          forget(open, outgoing);
         });
         outgoing.on('response', (answer) => {
           answer.on('error', () => resetConnection(response));
