@@ -12,7 +12,9 @@ function ends() {
   const faults: unknown[] = [];
   const onError = (error: unknown) => faults.push(error);
   const one: Channel<string, Asked> = createChannel({
-    delayMs: 5,
+    // So long that a test sees what waits for it.
+    delayMs: 60_000,
+    isUrgent: (event) => event.endsWith('!'),
     onError,
     hear() {},
     answers: {},
@@ -52,6 +54,17 @@ describe('a channel', () => {
     assert.equal(await one.ask('double', 21), 42);
     assert.deepEqual(heard, ['first', 'second', 'asked 21']);
     assert.equal(messages.sent, 1);
+  });
+
+  it('carries what is urgent at the end of the turn, and what was told before it', async () => {
+    const { heard, messages, one } = ends();
+    one.tell('first');
+    await new Promise(setImmediate);
+    assert.equal(messages.sent, 0);
+    one.tell('now!');
+    one.tell('with it');
+    await new Promise(setImmediate);
+    assert.deepEqual([heard, messages.sent], [['first', 'now!', 'with it'], 1]);
   });
 
   it('gives failures as they were thrown', async () => {

@@ -39,6 +39,7 @@ export async function receiveStart(
         ...input,
         delayMs: TELL_MS,
         sizeOf,
+        isUrgent,
         send(message, taken) {
           // It fails when the owner is gone, which ends this process anyway.
           if (process.connected) process.send?.(message, undefined, undefined, taken);
@@ -48,4 +49,9 @@ export async function receiveStart(
       return channel;
     },
   };
+}
+
+/** What decides over the next request, which may follow at another worker. */
+function isUrgent({ kind }: WorkerEvent): boolean {
+  return kind === 'settled' || kind === 'health-state' || kind === 'session';
 }
