@@ -16,8 +16,9 @@ import { createSteadyClock } from './lib/clock.ts';
 import { GatewayError } from './lib/error.ts';
 import { createLineLog, createLog, describe, type Log, type LogOptions } from './lib/log.ts';
 import { createSchedule } from './lib/schedule.ts';
+import { isManagementPath, refusalWithHeaders } from './management/refusal.ts';
 import { renderError } from './proxy/answer/error.ts';
-import { loggedPath, matchPath, safePath } from './proxy/inbound/routes.ts';
+import { loggedPath, matchPath, methodsOf, safePath } from './proxy/inbound/routes.ts';
 import { traceparentOf } from './proxy/metering/entry.ts';
 import { createLearned } from './proxy/quirks/learned.ts';
 import type { OpenCall } from './proxy/request/open-call.ts';
@@ -235,7 +236,10 @@ async function open(
   };
   const server = createHttpServer({
     limits: config.limits,
-    renderError,
+    renderError: (error, path, id, received) =>
+      isManagementPath(path) && methodsOf(path) === null
+        ? refusalWithHeaders(error, id)
+        : renderError(error, path, id, received),
     connections: { ...shareOfConnections(config, count, log), isProbe: (path) => probes.has(path) },
     onRequest(exchange) {
       if (isServedHere(exchange.path)) return serveModels(context, exchange);

@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import type { AuthRefusal } from '../access/manage-auth.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { Caller, Resource } from '../http/resource.ts';
@@ -21,18 +20,13 @@ import { securityHeaders } from './guard/security-headers.ts';
 import { withinTokenScope } from './guard/token-scope.ts';
 import { watchLive } from './live/watch.ts';
 import { docsPage } from './openapi/docs-page.ts';
-import { problem } from './problem.ts';
+import { refusal } from './refusal.ts';
 import { facts, jsonBody, notAllowed } from './request-body.ts';
 import { entryPoint } from './root.ts';
 import { isLoginCallback, serveLoginCallback } from './session/callback.ts';
 import { serveLogin, serveSetup } from './session/login.ts';
 
 const served: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
-/** Whether a path belongs to the management API. The editor alias begins alike and is the data plane's, also where it is none. */
-export function isManagementPath(path: string): boolean {
-  return /^\/+api(\/|$)(?!\/*v1\/+(editor|vscode)(\/|$))/.test(path);
-}
 
 /** Serves one request below `/api`. Never throws: every failure is answered in the API's own shape. */
 export async function serveManagement(context: ManagementContext, exchange: Exchange): Promise<void> {
@@ -98,20 +92,6 @@ function ownFault(error: unknown): GatewayError {
   return ofStore
     ? new GatewayError('store_unavailable', 'The database cannot be used just now; the log has the cause')
     : new GatewayError('internal_error', 'The gateway failed to answer this; its log has the cause');
-}
-
-/** An error as an answer by the server itself, for a request that never got here. */
-export function refusalWithHeaders(error: GatewayError, requestId: string) {
-  const { headers, status } = refusal(error, requestId);
-  return { status, body: problem(error, requestId), headers: { ...securityHeaders, ...headers } };
-}
-
-/** An error as an answer, with the challenge that every 401 of this API carries (spec 3, section 7). */
-export function refusal(error: GatewayError, requestId: string): Answer {
-  const headers: OutgoingHttpHeaders = {};
-  if (error.status === 401) headers['www-authenticate'] = 'Basic realm="Application"';
-  if (error.retryAfter !== null) headers['retry-after'] = String(error.retryAfter);
-  return { status: error.status, body: problem(error, requestId), headers };
 }
 
 async function respond(context: ManagementContext, exchange: Exchange): Promise<Answer | null> {

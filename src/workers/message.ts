@@ -12,7 +12,6 @@ import type { Limit } from '../health/limits.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { RunningCall } from '../proxy/request/open-call.ts';
 import type { ResponsePlace } from '../responses/places.ts';
-import type { Lookup, StoredResponse } from '../responses/stored.ts';
 import type { HttpSurface } from '../telemetry/metrics/http-metrics.ts';
 
 /** A request that is over, with what its record, its event and its span say of it. */
@@ -92,7 +91,8 @@ export type WorkerEvent =
   | { kind: 'health-state'; changed: StoredHealthState }
   | { kind: 'limits'; connectionId: string; limits: readonly Limit[] }
   | { kind: 'session'; place: SessionPlace }
-  | { kind: 'response'; stored: StoredResponse }
+  /** A stored response, as `responseText` writes it. */
+  | { kind: 'response'; text: string }
   | { kind: 'place'; place: ResponsePlace }
   | { kind: 'settled'; reservation: number; used: RequestUsage | null }
   | { kind: 'load'; load: WorkerLoad };
@@ -128,7 +128,8 @@ export type OwnerQuestions = {
     question: ReserveQuestion;
     answer: { refusal: Refusal | null; rates: readonly RemainingLimit[] };
   };
-  response: { question: { id: string; keyId: string }; answer: Lookup };
+  /** A found response, as `responseText` writes it. */
+  response: { question: { id: string; keyId: string }; answer: { text: string } | 'unreadable' | null };
   place: { question: { id: string; keyId: string }; answer: ResponsePlace | 'foreign' | null };
   token: { question: { connectionId: string; rejected: string | null }; answer: AccessToken };
   /** Ids of agents that can be asked for. */

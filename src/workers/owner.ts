@@ -6,11 +6,12 @@ import type { Accounts } from '../health/accounts.ts';
 import { GatewayError } from '../lib/error.ts';
 import { describe, type LineLog, type Log } from '../lib/log.ts';
 import type { ResponsePlaces } from '../responses/places.ts';
-import type { ResponseMemory } from '../responses/stored.ts';
+import type { ResponseMemory, StoredResponse } from '../responses/stored.ts';
 import type { HttpSurface } from '../telemetry/metrics/http-metrics.ts';
 import type { Answers } from './channel.ts';
 import type { Member, Reservation } from './member.ts';
 import type { FinishedRequest, JoinedState, OwnerQuestions, WorkerEvent } from './message.ts';
+import { responseOf, responseText } from './response-text.ts';
 
 export interface OwnerInput {
   log: Log;
@@ -94,7 +95,7 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         for (const other of workers.joined()) if (other !== member) other.process.tell(event);
         return;
       case 'response':
-        input.responses.put(event.stored);
+        input.responses.put(responseOf<StoredResponse>(event.text));
         return;
       case 'place':
         input.places.note(event.place);
@@ -159,7 +160,10 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         if (!workers.isRunning(member())) reservation.settle(null);
       }
     },
-    response: ({ id, keyId }) => input.responses.get(id, keyId),
+    async response({ id, keyId }) {
+      const found = await input.responses.get(id, keyId);
+      return found === null || found === 'unreadable' ? found : { text: responseText(found) };
+    },
     place: ({ id, keyId }) => input.places.find(id, keyId),
     async token({ connectionId, rejected }) {
       const connection = input.connection(connectionId);

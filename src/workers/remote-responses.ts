@@ -1,7 +1,8 @@
 import type { ResponsePlaces } from '../responses/places.ts';
-import type { ResponseMemory } from '../responses/stored.ts';
+import type { FoundResponse, ResponseMemory } from '../responses/stored.ts';
 import type { Channel } from './channel.ts';
 import type { OwnerQuestions, WorkerEvent } from './message.ts';
+import { responseOf, responseText } from './response-text.ts';
 
 interface Owner extends Pick<Channel<WorkerEvent, OwnerQuestions>, 'ask'> {
   tell(event: WorkerEvent): unknown;
@@ -10,8 +11,11 @@ interface Owner extends Pick<Channel<WorkerEvent, OwnerQuestions>, 'ask'> {
 /** Stored responses of a worker: the owner keeps them all, so that each worker finds what another one has answered. */
 export function remoteResponses(owner: Owner): Pick<ResponseMemory, 'get' | 'put'> {
   return {
-    put: (stored) => void owner.tell({ kind: 'response', stored }),
-    get: (id, keyId) => owner.ask('response', { id, keyId }),
+    put: (stored) => void owner.tell({ kind: 'response', text: responseText(stored) }),
+    async get(id, keyId) {
+      const found = await owner.ask('response', { id, keyId });
+      return found === null || found === 'unreadable' ? found : responseOf<FoundResponse>(found.text);
+    },
   };
 }
 

@@ -6,7 +6,7 @@ export function sizeOf(event: WorkerEvent): number {
     case 'finished':
       return 4_096;
     case 'response':
-      return 65_536;
+      return event.text.length;
     case 'logged':
       return event.line.length;
     case 'http':

@@ -73,11 +73,7 @@ export async function openClient(port: number): Promise<RawClient> {
 
 /** One request on its own connection, answered whole. */
 export async function exchange(port: number, request: RequestLine): Promise<Reply> {
-  return exchangeOver(await openClient(port), request);
-}
-
-/** One request on a connection that is closed then, answered whole. */
-export async function exchangeOver(client: RawClient, request: RequestLine): Promise<Reply> {
+  const client = await openClient(port);
   try {
     await client.send(request);
     return await client.reply();

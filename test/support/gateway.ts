@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { childEnv } from './child-env.ts';
-import { exchangeOver, openClient, type RawClient, type Reply, type RequestLine } from './client.ts';
+import { exchange, openClient, type RawClient, type Reply, type RequestLine } from './client.ts';
 import { addConnections, addKey, ledgerLines } from './data-dir.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { program } from './program.ts';
-import { openClientOf, workersOf, workersOfThisRun } from './workers.ts';
+import { clientOfWorker, type WorkerClient, workersOf, workersOfThisRun } from './workers.ts';
 
 /** A row of `gateway logs --json`. */
 export interface LedgerLine {
@@ -178,14 +178,17 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   const place = { dataDir, database, secret };
   const key = await addKey(place, options.keyName ?? 'test');
   if (options.connections !== undefined) await addConnections(place, options.connections);
-  let running = await serve(env, options.openFiles);
+  let running: Served;
   const ownerHeaders = async () => {
     const { key } = JSON.parse(await readFile(join(dataDir, 'run.json'), 'utf8')) as { key: string };
     return { host: `127.0.0.1:${running.port}`, 'x-auth-token': key };
   };
-  const client = async () => {
+  let pinned: WorkerClient | null = null;
+  const start = async () => {
+    pinned?.close();
+    running = await serve(env, options.openFiles);
     const [worker] = options.oneWorker === true ? await workersOf(running.pid) : [];
-    return worker === undefined ? openClient(running.port) : openClientOf(running.port, worker);
+    pinned = worker === undefined ? null : clientOfWorker(running.port, worker);
   };
   const gateway: RunningGateway = {
     get url() {
@@ -232,8 +235,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
     },
-    send: async (request) => exchangeOver(await client(), request),
-    client,
+    send: (request) => pinned?.send(request) ?? exchange(running.port, request),
+    client: () => pinned?.open() ?? openClient(running.port),
     async entry(requestId) {
       assert.ok(requestId, 'the answer has no x-request-id');
       let found: LedgerLine | undefined;
@@ -263,6 +266,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     },
     async stop() {
       const { code, signal } = await running.end('SIGTERM');
+      pinned?.close();
       const { stderr } = running.output();
       const leftRunFile = existsSync(join(dataDir, 'run.json'));
       await rm(home, { recursive: true, force: true });
@@ -276,10 +280,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     async kill() {
       await running.end('SIGKILL');
     },
-    async restart() {
-      running = await serve(env, options.openFiles);
-    },
+    restart: start,
   };
+  await start();
   return gateway;
 }
 

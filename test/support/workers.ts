@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openClient, type RawClient } from './client.ts';
+import { openClient, type RawClient, type Reply, type RequestLine } from './client.ts';
 import { kernelSockets } from './kernel.ts';
 
 /** `TEST_WORKERS=2 node --test …` runs any end-to-end test over a gateway of so many workers; null where it does not. */
@@ -20,8 +20,45 @@ export async function workersOf(pid: number): Promise<number[]> {
   return children.filter((_, index) => /\/worker\.[jt]s\0/.test(commands[index] ?? ''));
 }
 
+/** Connections to one worker. To find out who has accepted a connection is slow, so that those of answered requests are kept. */
+export interface WorkerClient {
+  /** One request, answered whole. */
+  send(request: RequestLine): Promise<Reply>;
+  /** A connection of its own. */
+  open(): Promise<RawClient>;
+  close(): void;
+}
+
+export function clientOfWorker(port: number, worker: number): WorkerClient {
+  const idle: RawClient[] = [];
+  const send = async (request: RequestLine): Promise<Reply> => {
+    const kept = idle.pop();
+    const client = kept ?? (await openClientOf(port, worker));
+    try {
+      await client.send(request);
+      const reply = await client.reply();
+      const isOpen = reply.end === 'complete' && reply.header('connection') !== 'close';
+      if (isOpen) idle.push(client);
+      else client.destroy();
+      return reply;
+    } catch (error) {
+      client.destroy();
+      if (kept === undefined) throw error;
+      // The gateway has closed it meanwhile.
+      return send(request);
+    }
+  };
+  return {
+    send,
+    open: () => openClientOf(port, worker),
+    close() {
+      for (const client of idle.splice(0)) client.destroy();
+    },
+  };
+}
+
 /** A connection that this worker has accepted, and none of the others. */
-export async function openClientOf(port: number, worker: number): Promise<RawClient> {
+async function openClientOf(port: number, worker: number): Promise<RawClient> {
   for (;;) {
     const client = await openClient(port);
     const inode = await acceptedInode(client.socket);

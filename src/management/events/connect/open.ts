@@ -1,9 +1,10 @@
 import type { Http2Exchange } from '../../../http/http2/exchange.ts';
 import type { Exchange } from '../../../http/server/server.ts';
 import { GatewayError } from '../../../lib/error.ts';
-import { admit, errorOf, refusal, sendAnswer } from '../../app.ts';
+import { admit, errorOf, sendAnswer } from '../../app.ts';
 import type { ManagementContext } from '../../context.ts';
 import { securityHeaders } from '../../guard/security-headers.ts';
+import { refusal } from '../../refusal.ts';
 import type { EventServiceHandler } from './handler.ts';
 import { callRefusal, grpcType } from './refusal.ts';
 
