@@ -189,17 +189,16 @@ export async function openRecords(input: RecordsInput) {
   const mutex = createKeyedMutex();
   /** Runs work on the store's connection for work in the background while nobody else uses it. */
   const alone = <T>(work: () => Promise<T>) => mutex.runExclusive('background', work);
-  if (store.kind === 'sqlite')
-    onClose(
-      'sums over the ledger',
-      openKeptSums({
-        store,
-        alone,
-        schedule,
-        now: Date.now,
-        onError: (error) => log.warn({ error: describe(error) }, 'sums over the ledger cannot be kept'),
-      }),
-    );
+  onClose(
+    'sums over the ledger',
+    openKeptSums({
+      store,
+      alone,
+      schedule,
+      now: Date.now,
+      onError: (error) => log.warn({ error: describe(error) }, 'sums over the ledger cannot be kept'),
+    }),
+  );
   const responses = openResponses({
     store,
     schedule,

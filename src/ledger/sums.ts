@@ -116,9 +116,12 @@ export async function sumsOf(store: Pick<Store, 'db'>, query: SumsQuery): Promis
   return [...groups.values()];
 }
 
-/** The query for sums under the names of the columns that they are kept in. */
-export function sumColumns(db: Store['db'], query: SumsQuery) {
-  const keys = keyColumns(query);
+/**
+ * The query for sums under the names of the columns that they are kept in.
+ * @param everyMs groups by time too, by the multiples of so many milliseconds since the epoch; the first column is where they begin
+ */
+export function sumColumns(db: Store['db'], query: SumsQuery, everyMs: number | null = null) {
+  const keys = [...(everyMs === null ? [] : [periodColumn(everyMs)]), ...keyColumns(query)];
   return {
     select: summing(db, query, keys, (measure) => measure.kept),
     columns: [...keys.map(({ as }) => as), ...measures.map(({ kept }) => kept)],
@@ -161,11 +164,16 @@ export function periodOf({ by, timeZone }: SumsQuery) {
   return kind === null ? null : timeBuckets(kind, timeZone);
 }
 
+function periodColumn(ms: number): Column {
+  return { as: 'period', value: sql`started_at / ${sql.lit(ms)} * ${sql.lit(ms)}` };
+}
+
 function keyColumns(query: SumsQuery): Column[] {
   const ms = periodOf(query)?.stepMs;
-  const period =
-    ms === undefined ? [] : [{ as: 'period', value: sql`started_at / ${sql.lit(ms)} * ${sql.lit(ms)}` }];
-  return [...period, ...dimensionsIn(query.by).map((name) => ({ as: name, value: expressionOf(name) }))];
+  return [
+    ...(ms === undefined ? [] : [periodColumn(ms)]),
+    ...dimensionsIn(query.by).map((name) => ({ as: name, value: expressionOf(name) })),
+  ];
 }
 
 /** What the groups of several groupings are made by. */
@@ -203,11 +211,11 @@ export function added(one: Sums, other: Sums): Sums {
     estimated: one.estimated + other.estimated,
     unpriced: one.unpriced + other.unpriced,
     unpricedTokens: one.unpricedTokens + other.unpricedTokens,
-    costUsd: money(one.costUsd, other.costUsd),
-    cacheSavingsUsd: money(one.cacheSavingsUsd, other.cacheSavingsUsd),
-    billedUsd: money(one.billedUsd, other.billedUsd),
-    planUsd: money(one.planUsd, other.planUsd),
-    routingSavingsUsd: money(one.routingSavingsUsd, other.routingSavingsUsd),
+    costUsd: addedMoney(one.costUsd, other.costUsd),
+    cacheSavingsUsd: addedMoney(one.cacheSavingsUsd, other.cacheSavingsUsd),
+    billedUsd: addedMoney(one.billedUsd, other.billedUsd),
+    planUsd: addedMoney(one.planUsd, other.planUsd),
+    routingSavingsUsd: addedMoney(one.routingSavingsUsd, other.routingSavingsUsd),
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     usage,
@@ -217,38 +225,63 @@ export function added(one: Sums, other: Sums): Sums {
   };
 }
 
-function money(one: number | null, other: number | null): number | null {
+function addedMoney(one: number | null, other: number | null): number | null {
   return one === null && other === null ? null : exact((one ?? 0) + (other ?? 0));
 }
 
-/** What is summed up: under which name, of requests, and the column for it of sums that are kept. */
-export const measures: readonly (Column & { kept: string })[] = [
-  { as: 'requests', kept: 'requests', value: sql`count(*)` },
-  { as: 'failed', kept: 'failed', value: sql`count(*) filter (where outcome = 'failed')` },
-  { as: 'aborted', kept: 'aborted', value: sql`count(*) filter (where outcome = 'aborted')` },
-  { as: 'estimated', kept: 'estimated', value: sql`sum(estimated)` },
-  {
-    as: 'unpriced',
-    kept: 'unpriced',
-    value: sql`count(*) filter (where cost_usd is null and input_tokens is not null)`,
-  },
-  { as: 'cost', kept: 'cost_usd', value: sql`sum(cost_usd)` },
-  { as: 'savings', kept: 'cache_savings_usd', value: sql`sum(cache_savings_usd)` },
-  { as: 'billed', kept: 'billed_usd', value: sql`sum(cost_usd) filter (where on_plan = 0)` },
-  { as: 'plan', kept: 'plan_usd', value: sql`sum(cost_usd) filter (where on_plan = 1)` },
-  { as: 'routing', kept: 'routing_savings_usd', value: sql`sum(routing_savings_usd)` },
-  {
-    as: 'unpricedTokens',
-    kept: 'unpriced_tokens',
-    value: sql`coalesce(sum(${sql.join(
+/** What is summed up. */
+export interface Measure extends Column {
+  /** The column of sums that are kept. */
+  kept: string;
+  /** The sum of those. */
+  sumOfKept: RawBuilder<unknown>;
+}
+
+/** Fractions are added as decimal numbers where a database has them: PostgreSQL adds binary ones without compensation. */
+const decimal = (column: string): RawBuilder<unknown> => sql`cast(${sql.ref(column)} as numeric)`;
+
+const counted = (as: string, kept: string, value: RawBuilder<unknown>): Measure => ({
+  as,
+  kept,
+  value,
+  sumOfKept: sql`sum(${sql.ref(kept)})`,
+});
+
+const fraction = (as: string, kept: string, value: RawBuilder<unknown>): Measure => ({
+  as,
+  kept,
+  value,
+  sumOfKept: sql`sum(${decimal(kept)})`,
+});
+
+/** Under which name, of requests, and the column for it of sums that are kept. */
+export const measures: readonly Measure[] = [
+  counted('requests', 'requests', sql`count(*)`),
+  counted('failed', 'failed', sql`count(*) filter (where outcome = 'failed')`),
+  counted('aborted', 'aborted', sql`count(*) filter (where outcome = 'aborted')`),
+  counted('estimated', 'estimated', sql`sum(estimated)`),
+  counted('unpriced', 'unpriced', sql`count(*) filter (where cost_usd is null and input_tokens is not null)`),
+  fraction('cost', 'cost_usd', sql`sum(${decimal('cost_usd')})`),
+  fraction('savings', 'cache_savings_usd', sql`sum(${decimal('cache_savings_usd')})`),
+  fraction('billed', 'billed_usd', sql`sum(${decimal('cost_usd')}) filter (where on_plan = 0)`),
+  fraction('plan', 'plan_usd', sql`sum(${decimal('cost_usd')}) filter (where on_plan = 1)`),
+  fraction('routing', 'routing_savings_usd', sql`sum(${decimal('routing_savings_usd')})`),
+  counted(
+    'unpricedTokens',
+    'unpriced_tokens',
+    sql`coalesce(sum(${sql.join(
       [...inputColumns, ...outputColumns].map((column) => sql`coalesce(${sql.ref(column)}, 0)`),
       sql` + `,
     )}) filter (where cost_usd is null), 0)`,
-  },
-  { as: 'duration', kept: 'duration_ms', value: sql`sum(duration_ms)` },
-  { as: 'ttft', kept: 'ttft_ms', value: sql`sum(ttft_ms)` },
-  { as: 'ttftCount', kept: 'ttft_count', value: sql`count(ttft_ms)` },
-  ...buckets.map(({ column }) => ({ as: column, kept: column, value: sql`sum(${sql.ref(column)})` })),
+  ),
+  counted('duration', 'duration_ms', sql`sum(duration_ms)`),
+  counted('ttft', 'ttft_ms', sql`sum(ttft_ms)`),
+  counted('ttftCount', 'ttft_count', sql`count(ttft_ms)`),
+  ...buckets.map(({ column }) =>
+    column === 'audio_seconds'
+      ? fraction(column, column, sql`sum(${decimal(column)})`)
+      : counted(column, column, sql`sum(${sql.ref(column)})`),
+  ),
 ];
 
 /** The sums in a row of a query that selects `measures`. */
@@ -303,7 +336,7 @@ function textIn(row: Readonly<Record<string, unknown>>, name: string): string | 
 
 /**
  * The decimal number that a sum of binary fractions stands for: 0.1 + 0.2 is 0.3. SQLite adds with compensation
- * (since 3.43), so the sum is off by about its own last bit. No price has 12 decimals; of a sum above 400 USD as many
+ * (since 3.43), and PostgreSQL decimal numbers, so the sum is off by about its own last bit. No price has 12 decimals; of a sum above 400 USD as many
  * are kept as that bit leaves in no doubt.
  */
 export function exact(usd: number): number {

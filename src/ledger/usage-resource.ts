@@ -2,14 +2,14 @@ import { attributesOf } from '../http/collection/attributes.ts';
 import { select } from '../http/collection/select.ts';
 import type { Caller, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { Store } from '../store/database.ts';
 import { type UsageRow, usageRow } from './schema.ts';
+import type { LedgerReader } from './sliced-sums.ts';
 import type { SumsQuery } from './sums.ts';
 import { usageRows } from './usage.ts';
 import { usageQueryOf, usageQuestions } from './usage-query.ts';
 
 export interface UsageInput {
-  store: Pick<Store, 'db'>;
+  store: LedgerReader;
   /** Milliseconds since the epoch. */
   now(): number;
 }

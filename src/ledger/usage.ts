@@ -1,7 +1,7 @@
-import type { Store } from '../store/database.ts';
 import { allSums } from './kept-sums/read.ts';
 import { type Names, namesOf } from './names.ts';
 import type { Grouping, LabelGrouping, UsageRow } from './schema.ts';
+import type { LedgerReader } from './sliced-sums.ts';
 import type { Dimension, SumsQuery } from './sums.ts';
 import { type TimeBuckets, timeBuckets, timeGroupingIn } from './time-buckets.ts';
 import { type RankedSums, topGroups } from './top.ts';
@@ -16,7 +16,7 @@ export interface UsageRowsQuery extends SumsQuery {
  * @param now the end of what is summed up where the query names none, in milliseconds since the epoch
  */
 export async function usageRows(
-  store: Pick<Store, 'db'>,
+  store: LedgerReader,
   query: UsageRowsQuery,
   now: number,
 ): Promise<UsageRow[]> {

@@ -65,7 +65,7 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
   const { accounts, aliases, combos, config, connections, keys, limits, now, reload, snapshot, store } =
     input;
   // A page of millions of requests can take seconds.
-  const ledger = { db: store.reading };
+  const ledger = { db: store.reading, kind: store.kind };
   const health = connectionHealth(accounts);
   return [
     effective(withKeyLimits(keysResource({ keys, now, reading: keyStore(ledger) }), store, now), reload),
@@ -81,7 +81,7 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
     ),
     effective(combosResource({ combos, routes: () => snapshot().routes }), reload),
     simulationsResource({
-      store: { ...ledger, kind: store.kind },
+      store: ledger,
       routes: () => snapshot().routes,
       catalog: () => snapshot().catalog,
       now,

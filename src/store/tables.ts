@@ -389,7 +389,7 @@ export interface UsageSpanTable {
   step_ms: number;
   /** Where it begins, in milliseconds since the epoch: a multiple of `step_ms`. */
   at: number;
-  /** 0 while its requests are summed up. */
+  /** 1 once the sums are kept; 0, or on a server the negative number of whoever makes them, while its requests are summed up. */
   complete: number;
 }
 

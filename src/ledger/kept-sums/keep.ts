@@ -51,7 +51,7 @@ async function sumUpAgain(working: Store['db'], { by, name }: KeptSet, of: strin
   const dimensions = dimensionsIn(by).map((dimension) => sql.ref(dimension));
   const sums = measures.map(({ kept }) => sql.ref(kept));
   const columns = sql.join([sql.ref('at'), ...dimensions, ...sums]);
-  const values = sql.join([...dimensions, ...sums.map((column) => sql`sum(${column})`)]);
+  const values = sql.join([...dimensions, ...measures.map(({ sumOfKept }) => sumOfKept)]);
   await sql`insert into summed (grouping_name, ${columns})
     select ${name}, at, ${values} from summed where grouping_name = ${of}
     group by ${sql.join([sql.ref('at'), ...dimensions])}`.execute(working);

@@ -1,12 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
+import postgres from 'postgres';
+import { hasPostgres } from '../../../test/support/brokers/postgres.ts';
+import {
+  type Engine,
+  type PostgresServer,
+  postgresEngine,
+  postgresServer,
+  sqliteEngine,
+} from '../../../test/support/engines.ts';
 import { ledgerOf, madeEntry } from '../../../test/support/ledger.ts';
 import { createRandom } from '../../cli/demo-data/random.ts';
+import type { PostgresStore, SqliteStore, Store } from '../../store/database.ts';
+import { openPostgresStore } from '../../store/postgres/store.ts';
+import { createWriter } from '../../store/writer.ts';
+import { createLedger } from '../record.ts';
 import type { LedgerEntry } from '../schema.ts';
 import { sortedByGroup } from '../sliced-sums.ts';
 import { addSums, type SumGroups, type SumsQuery, sumsOf } from '../sums.ts';
 import { keepSums } from './keep.ts';
+import { keepSumsOnServer } from './keep-on-server.ts';
 import { keepMissing } from './open.ts';
 import { allSums } from './read.ts';
 import { setFor } from './sets.ts';
@@ -40,11 +55,25 @@ function madeEntries(): LedgerEntry[] {
   });
 }
 
-async function keptLedger(test: TestContext, entries: readonly LedgerEntry[] = madeEntries()) {
-  const store = await ledgerOf(test, entries);
+async function filled(store: Store, entries: readonly LedgerEntry[]): Promise<Store> {
+  const writer = createWriter(store, { flushMs: 3_600_000 });
+  const ledger = createLedger(writer);
+  for (const entry of entries) ledger.record(entry);
+  await writer.stop();
+  return store;
+}
+
+async function keptLedger(
+  test: TestContext,
+  { open }: Engine,
+  entries: readonly LedgerEntry[] = madeEntries(),
+): Promise<Store> {
+  const store = await filled(await open(test), entries);
   await keepMissing(store, () => now);
   return store;
 }
+
+const anHour = (hours: number) => Math.floor(now / HOUR_MS - hours) * HOUR_MS;
 
 const since = now - 30 * DAY_MS;
 const questions: SumsQuery[] = [
@@ -71,28 +100,55 @@ const questions: SumsQuery[] = [
   { by: ['session'], since },
 ];
 
-async function plainly(store: Awaited<ReturnType<typeof ledgerOf>>, query: SumsQuery) {
+async function plainly(store: Store, query: SumsQuery) {
   const groups: SumGroups = new Map();
   addSums(groups, await sumsOf(store, query));
   return sortedByGroup(groups);
 }
 
-describe('sums that are kept', () => {
+/** A request that began two days ago. */
+const lateRow = {
+  id: 'late',
+  started_at: now - 2 * DAY_MS,
+  format: 'x',
+  status: 200,
+  outcome: 'ok',
+  streamed: 0,
+  estimated: 1,
+  duration_ms: 1,
+  attempts: 1,
+} as const;
+
+const countIn = async (store: Store) => (await allSums(store, { by: [], since }))[0]?.requests;
+
+async function completeSpans({ db }: Store): Promise<number> {
+  const spans = await db.selectFrom('usage_spans').select('at').where('complete', '=', 1).execute();
+  return spans.length;
+}
+
+function keptSums(engine: Engine): void {
   it('are what the ledger says, however they are asked for', async (test) => {
-    const store = await keptLedger(test);
+    const store = await keptLedger(test, engine);
     for (const query of questions)
       assert.deepEqual(await allSums(store, query), await plainly(store, query), JSON.stringify(query));
+    const sum =
+      madeEntries().reduce((cents, { costUsd }) => cents + Math.round(100 * (costUsd ?? 0)), 0) / 100;
+    assert.equal((await allSums(store, { by: [], since }))[0]?.costUsd, sum, 'exactly');
   });
 
   it('are read in place of the requests of all hours and days that have ended', async (test) => {
-    const store = await keptLedger(test);
+    const store = await keptLedger(test, engine);
     const before = new Map<SumsQuery, unknown>();
     const kept = questions.filter((query) => setFor(query) !== null && query.before === undefined);
     const today = Math.floor(now / DAY_MS) * DAY_MS;
     for (const query of kept) before.set(query, await allSums(store, { ...query, before: today }));
     // Without the triggers that would take the sums away with them.
-    for (const verb of ['insert', 'update', 'delete'])
-      await sql.raw(`drop trigger usage_spans_${verb}`).execute(store.db);
+    for (const verb of ['insert', 'update', 'delete']) {
+      const name = `usage_spans_${verb}`;
+      await sql
+        .raw(`drop trigger ${name}${store.kind === 'postgres' ? ' on requests' : ''}`)
+        .execute(store.db);
+    }
     await store.db.deleteFrom('requests').execute();
     for (const query of kept)
       assert.deepEqual(await allSums(store, { ...query, before: today }), before.get(query));
@@ -100,29 +156,34 @@ describe('sums that are kept', () => {
   });
 
   it('give way to a request that comes late, to what it really used and to one that is gone', async (test) => {
-    const store = await keptLedger(test);
-    const at = now - 2 * DAY_MS;
-    const count = async () => (await allSums(store, { by: [], since }))[0]?.requests;
-    assert.equal(await count(), 300);
-    const late = { id: 'late', started_at: at, format: 'x', status: 200, outcome: 'ok' } as const;
-    const more = { streamed: 0, estimated: 1, duration_ms: 1, attempts: 1 } as const;
-    await store.db
-      .insertInto('requests')
-      .values({ ...late, ...more })
-      .execute();
-    assert.equal(await count(), 301);
+    const store = await keptLedger(test, engine);
+    assert.equal(await countIn(store), 300);
+    await store.db.insertInto('requests').values(lateRow).execute();
+    assert.equal(await countIn(store), 301);
     assert.equal(await keepMissing(store, () => now), 2, 'one hour and one day are summed up anew');
-    assert.equal(await count(), 301);
+    assert.equal(await countIn(store), 301);
     await store.db.updateTable('requests').set({ cost_usd: 1_000 }).where('id', '=', 'late').execute();
     const dearest = (await allSums(store, { by: [], since }))[0]?.costUsd;
     assert.ok(Number(dearest) > 1_000);
     await keepMissing(store, () => now);
     await store.db.deleteFrom('requests').where('id', '=', 'late').execute();
-    assert.equal(await count(), 300);
+    assert.equal(await countIn(store), 300);
   });
 
+  it('are not kept of an hour whose requests may still be running', async (test) => {
+    const store = await keptLedger(test, engine, [madeEntry({ id: 'req_1', startedAt: now - HOUR_MS })]);
+    assert.deepEqual(
+      (await store.db.selectFrom('usage_spans').select('at').execute()).map(({ at }) => at),
+      [anHour(1)],
+    );
+  });
+}
+
+describe('sums that are kept in the file', () => {
+  keptSums(sqliteEngine);
+
   it('are not kept of a time that changed while it was summed up', async (test) => {
-    const store = await ledgerOf(test, madeEntries());
+    const store: SqliteStore = await ledgerOf(test, madeEntries());
     const at = Math.floor((now - 2 * DAY_MS) / HOUR_MS) * HOUR_MS;
     const summing = keepSums(store.working, HOUR_MS, at);
     await store.db
@@ -133,17 +194,12 @@ describe('sums that are kept', () => {
     await store.db.deleteFrom('usage_spans').execute();
     // Whichever comes first, the sums are right.
     const kept = await summing;
-    const spans = await store.db.selectFrom('usage_spans').selectAll().where('complete', '=', 1).execute();
-    assert.equal(spans.length, kept ? 1 : 0);
-    assert.equal((await allSums(store, { by: [], since }))[0]?.requests, 300);
+    assert.equal(await completeSpans(store), kept ? 1 : 0);
+    assert.equal(await countIn(store), 300);
   });
 
-  it('are not kept of an hour whose requests may still be running', async (test) => {
-    const store = await keptLedger(test, [madeEntry({ id: 'req_1', startedAt: now - HOUR_MS })]);
-    assert.deepEqual(
-      (await store.db.selectFrom('usage_spans').select('at').execute()).map(({ at }) => at),
-      [Math.floor(now / HOUR_MS) * HOUR_MS - HOUR_MS],
-    );
+  it('are found by their time', async (test) => {
+    const store = await keptLedger(test, sqliteEngine, []);
     const { rows } =
       await sql`explain query plan select sum(requests) from usage_sums where grouping_name = 'total' and at >= 1 and at < 2`.execute(
         store.db,
@@ -151,3 +207,75 @@ describe('sums that are kept', () => {
     assert.match(JSON.stringify(rows), /usage_sums_by_time \(grouping_name=\? AND at>\? AND at<\?\)/);
   });
 });
+
+/** What a gateway writes that knows nothing of sums, and may take its time. */
+const lateInsert = `insert into requests (id, started_at, format, status, outcome, streamed, estimated, duration_ms, attempts)
+  values ('late', ${lateRow.started_at}, 'x', 200, 'ok', 0, 1, 1, 1)`;
+
+describe('sums that are kept on a server', { skip: !hasPostgres }, () => {
+  const server: PostgresServer = postgresServer();
+  keptSums(postgresEngine(server));
+
+  it('have a request whose writing had begun before they were made, by a gateway of an earlier version', async (test) => {
+    const url = await server.database();
+    const store = await openPostgresStore(url, {});
+    test.after(() => store.close());
+    await filled(store, madeEntries());
+    const other = postgres(url, { max: 1 });
+    test.after(() => other.end());
+    const begun = await other.reserve();
+    await begun.unsafe(`begin; ${lateInsert}`);
+    const keeping = keepMissing(store, () => now);
+    // It waits for the writer, and has made the rows of the spans before that.
+    await until(async () => (await store.db.selectFrom('usage_spans').select('at').execute()).length > 0);
+    assert.equal(await completeSpans(store), 0);
+    await begun.unsafe('commit');
+    begun.release();
+    assert.ok((await keeping) > 90);
+    assert.equal(await countIn(store), 301);
+  });
+
+  it('are not kept of a time of which a request is written meanwhile', async (test) => {
+    const url = await server.database();
+    const store = await openPostgresStore(url, {});
+    test.after(() => store.close());
+    await filled(store, madeEntries());
+    const spans = [{ stepMs: DAY_MS, at: Math.floor(lateRow.started_at / DAY_MS) * DAY_MS }];
+    const other = postgres(url, { max: 1 });
+    test.after(() => other.end());
+    // Written after the moment that the sums are of, and before they are kept.
+    const meanwhile: PostgresStore = {
+      ...store,
+      inSnapshot: (work) =>
+        store.inSnapshot(async (db) => {
+          await db.selectFrom('usage_spans').select('at').execute();
+          await other.unsafe(lateInsert);
+          return work(db);
+        }),
+    };
+    assert.equal(await keepSumsOnServer(meanwhile, spans), 0);
+    assert.equal(await completeSpans(store), 0);
+    assert.equal(await countIn(store), 301);
+    assert.equal(await keepSumsOnServer(store, spans), 1);
+    assert.equal(await countIn(store), 301);
+  });
+
+  it('go with the part of the ledger that somebody drops', async (test) => {
+    const url = await server.database();
+    const store = await openPostgresStore(url, {});
+    test.after(() => store.close());
+    const before = Date.UTC(2026, 8, 15);
+    await filled(store, [...madeEntries(), madeEntry({ id: 'september', startedAt: before })]);
+    const count = async () => (await allSums(store, { by: [], since: before }))[0]?.requests;
+    await keepMissing(store, () => now);
+    assert.equal(await count(), 301);
+    await server.run(url, 'drop table requests_2026_09');
+    await keepMissing(store, () => now);
+    assert.equal(await count(), 300);
+    assert.equal(await keepMissing(store, () => now), 0, 'there is nothing left to do');
+  });
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await setImmediate();
+}

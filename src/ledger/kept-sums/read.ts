@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Store } from '../../store/database.ts';
-import { slicedSums, sortedByGroup } from '../sliced-sums.ts';
+import { type LedgerReader, slicedSums, sortedByGroup } from '../sliced-sums.ts';
 import {
   addSums,
   dimensionsIn,
@@ -17,7 +17,7 @@ import { type KeptSet, setFor } from './sets.ts';
  * The same as `slicedSums`, of sums that are kept or archived as far as there are some: the ledger is read only for the times
  * between. Sorted by what the groups were made by.
  */
-export async function allSums(store: Pick<Store, 'db'>, query: SumsQuery): Promise<Sums[]> {
+export async function allSums(store: LedgerReader, query: SumsQuery): Promise<Sums[]> {
   const set = setFor(query);
   const spans = set === null ? [] : await summedSpans(store, set, query);
   if (set === null || spans.length === 0) return slicedSums(store, query);
@@ -125,7 +125,7 @@ async function sumsOfSpan(
     .selectFrom(`${source}_sums`)
     .select([
       ...keys.map(({ as, value }) => value.as(as)),
-      ...measures.map(({ as, kept }) => sql`sum(${sql.ref(kept)})`.as(as)),
+      ...measures.map(({ as, sumOfKept }) => sumOfKept.as(as)),
     ])
     .where('grouping_name', '=', name)
     .where('at', '>=', from)

@@ -2,8 +2,8 @@ import type { Grouping } from '../schema.ts';
 import { type Dimension, dimensionsIn, type SumsQuery } from '../sums.ts';
 import { timeBuckets, timeGroupingIn } from '../time-buckets.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** What sums are kept by. */
 export interface KeptSet {

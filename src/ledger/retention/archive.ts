@@ -2,11 +2,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { PostgresStore, SqliteStore, Store } from '../../store/database.ts';
 import type { Tables } from '../../store/tables.ts';
 import { keepSums } from '../kept-sums/keep.ts';
-import { type KeptSet, keptSets, stepsMs } from '../kept-sums/sets.ts';
-import { dimensionsIn, measures, sumColumns } from '../sums.ts';
-
-const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, keptSets, stepsMs } from '../kept-sums/sets.ts';
+import { sumSpans } from '../kept-sums/sum-spans.ts';
+import { dimensionsIn, measures } from '../sums.ts';
 
 /** How often a day is summed up whose requests change meanwhile. */
 const MOST_TRIES = 3;
@@ -97,30 +95,9 @@ async function archiveOnServer(
   day: number,
 ): Promise<void> {
   await inSnapshot(async (db) => {
-    for (const set of keptSets) if (set.of === undefined) await sumUp(db, set, day);
-    for (const set of keptSets) if (set.of !== undefined) await sumUpAgain(db, set, set.of, day);
+    await sumSpans(db, 'archived_sums', keptSets, { since: day, before: day + DAY_MS });
     await noteSpans(db, day);
   });
-}
-
-async function sumUp(db: Kysely<Tables>, { by, name, stepMs }: KeptSet, day: number): Promise<void> {
-  const time = stepMs === HOUR_MS ? 'hour' : 'day';
-  // Its first column is when the hour or the day begins.
-  const { columns, select } = sumColumns(db, { by: [time, ...by], since: day, before: day + DAY_MS });
-  const others = sql.join(columns.slice(1).map((column) => sql.ref(column)));
-  await sql`insert into archived_sums (grouping_name, at, ${others})
-    select ${sql.lit(name)}, each_group.* from (${select}) as each_group`.execute(db);
-}
-
-/** Sums of the sums of a set with more groups. */
-async function sumUpAgain(db: Kysely<Tables>, { by, name }: KeptSet, of: string, day: number): Promise<void> {
-  const dimensions = dimensionsIn(by).map((dimension) => sql.ref(dimension));
-  const sums = measures.map(({ kept }) => sql.ref(kept));
-  const values = sql.join([...dimensions, ...sums.map((column) => sql`sum(${column})`)]);
-  await sql`insert into archived_sums (grouping_name, ${sql.join([sql.ref('at'), ...dimensions, ...sums])})
-    select ${sql.lit(name)}, at, ${values} from archived_sums
-    where grouping_name = ${sql.lit(of)} and ${inDay(day)}
-    group by ${sql.join([sql.ref('at'), ...dimensions])}`.execute(db);
 }
 
 async function noteSpans(db: Kysely<Tables>, day: number): Promise<void> {

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { PostgresStore, Store } from '../../store/database.ts';
 import { takeLease } from '../../store/lease.ts';
-import { archiveDay, DAY_MS } from './archive.ts';
+import { DAY_MS } from '../kept-sums/sets.ts';
+import { archiveDay } from './archive.ts';
 
 /** What may be removed. */
 export interface Prunable {

@@ -34,6 +34,7 @@ import { largeInstallations } from './0047-large-installations.ts';
 import { savedViews } from './0048-saved-views.ts';
 import { keyChangesOnServers } from './0049-key-changes-on-servers.ts';
 import { toolRuns } from './0050-tool-runs.ts';
+import { keptSumsOnServers } from './0051-kept-sums-on-servers.ts';
 import { archivedUsage } from './0053-archived-usage.ts';
 import { finishReasons } from './0057-finish-reasons.ts';
 
@@ -74,6 +75,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0048-saved-views': savedViews,
   '0049-key-changes-on-servers': keyChangesOnServers,
   '0050-tool-runs': toolRuns,
+  '0051-kept-sums-on-servers': keptSumsOnServers,
   '0053-archived-usage': archivedUsage,
   '0057-finish-reasons': finishReasons,
 };

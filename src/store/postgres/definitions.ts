@@ -43,8 +43,9 @@ const whollyDifferent: readonly { begins: RegExp; instead(text: string): string 
     begins: /^update users set guid = lower\(hex\(/,
     instead: () => 'update users set guid = gen_random_uuid()::text',
   },
-  // Sums are kept in the file alone: `usage_sums` stays empty. Changes of keys are noted since a later migration.
+  // Later migrations make these here: 0049 and 0051.
   { begins: /^create trigger (?:usage_spans|key_changes)_/, instead: () => '' },
+  { begins: /^create trigger if not exists usage_spans_/, instead: onceForEachStatement },
   { begins: /^create trigger if not exists key_changes_/, instead: inOrderOfCommit },
 ];
 
@@ -57,6 +58,23 @@ function inOrderOfCommit(text: string): string {
   const [begin, , verb = '', table = ''] = TRIGGER.exec(text) ?? [];
   const body = text.slice(begin?.length, -'end'.length).trim();
   return triggerText({ name: `${table}_${verb}_noted`, verb, table, body: body.slice(0, -1) });
+}
+
+/**
+ * A trigger that takes spans of time out of `usage_spans`, run once for the many requests that a statement writes. All lock the spans
+ * in the same order, so that no two wait for each other.
+ */
+function onceForEachStatement(text: string): string {
+  const [begin, name = '', verb = '', table = ''] = TRIGGER.exec(text) ?? [];
+  const body = text.slice(begin?.length);
+  const loops = [...body.matchAll(/step_ms = (\d+)/g)].map(
+    ([, ms]) => `for span in select distinct started_at / ${ms} from changed order by 1 loop
+        delete from usage_spans where step_ms = ${ms} and at = span * ${ms}; end loop;`,
+  );
+  return `create function ${name}() returns trigger language plpgsql as $body$ declare span bigint; begin
+      ${loops.join('\n      ')} return null; end $body$;
+    create trigger ${name} after ${verb} on ${table} referencing ${verb === 'delete' ? 'old' : 'new'} table as changed
+      for each statement execute function ${name}()`;
 }
 
 /** The first column is the primary key. */
