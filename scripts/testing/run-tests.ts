@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { run, type TestsStream } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { TestProcess } from './processes.ts';
+import { type ProcessorTime, processorTimes } from './processor-time.ts';
 
 export interface TestRun {
   /** The folder that test files are relative to. */
@@ -16,10 +17,11 @@ export interface TestRun {
   closingMs: number;
 }
 
-/** @returns what happens, and the files that run together, by the module that runs them */
+/** @returns what happens, the files that run together, by the module that runs them, and what each process took that has ended */
 export function runTests({ closingMs, concurrency, limitMs, processes, root }: TestRun): {
   events: TestsStream;
   shared: ReadonlyMap<string, readonly string[]>;
+  times(): ProcessorTime[];
 } {
   const cache = join(root, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
@@ -27,6 +29,7 @@ export function runTests({ closingMs, concurrency, limitMs, processes, root }: T
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const together = pathToFileURL(join(import.meta.dirname, 'together.ts')).href;
   const endProcess = pathToFileURL(join(import.meta.dirname, 'end-process.ts')).href;
+  const time = pathToFileURL(join(import.meta.dirname, 'processor-time.ts')).href;
   const shared = new Map<string, readonly string[]>();
   const files = processes.map((one, index) => {
     if (one.kind === 'alone') return join(root, one.file);
@@ -36,6 +39,10 @@ export function runTests({ closingMs, concurrency, limitMs, processes, root }: T
     shared.set(entry, one.files);
     return entry;
   });
-  const execArgv = [`--import=${endProcess}?closing=${closingMs}`];
-  return { events: run({ files, concurrency, timeout: limitMs, cwd: root, execArgv }), shared };
+  const execArgv = [
+    `--import=${endProcess}?closing=${closingMs}`,
+    `--import=${time}?folder=${encodeURIComponent(folder)}`,
+  ];
+  const events = run({ files, concurrency, timeout: limitMs, cwd: root, execArgv });
+  return { events, shared, times: () => processorTimes(folder) };
 }
