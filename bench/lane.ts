@@ -26,6 +26,8 @@ export interface Load {
 export interface Scale {
   rounds: number;
   seconds: number;
+  /** Requests before the first sample of a process where the compiler needs so many, however long they take. */
+  warmUp: number;
   /** Streams held open for the memory lane. */
   streams: number;
   coldStarts: number;

@@ -325,7 +325,7 @@ async function measurePath(each: Record<'empty' | 'large', Installation>): Promi
     started.push(loader);
     const context = {
       load: createLoad(loader.process),
-      scale: { rounds, seconds: 1, streams: 0, coldStarts: 0 },
+      scale: { rounds, seconds: 1, warmUp: 0, streams: 0, coldStarts: 0 },
     };
     const sides: PathSide[] = [];
     for (const name of ['empty', 'large'] as const) {

@@ -76,6 +76,7 @@ function scaleOf(): Scale {
   return {
     rounds,
     seconds: number('seconds', flags.quick ? 0.25 : 0.5),
+    warmUp: flags.quick ? 300 : 3_000,
     streams: Math.ceil(number('streams', 1_000)),
     coldStarts: flags.quick ? Math.min(rounds, 3) : 10,
   };

@@ -32,7 +32,7 @@ function translatedLane(client: Format, upstream: Format, request: '1k' | '30k' 
     onDemand: client !== 'messages' || upstream !== 'chat',
     rounds: (scale) => scale.rounds,
     async warmUp(side, { load, scale }) {
-      await load.loop(loopJob(side, planOf(side), { connections, seconds: 10 * scale.seconds }));
+      await load.loop(loopJob(side, planOf(side), { connections, seconds: 0, count: scale.warmUp }));
     },
     async sample(side, context) {
       const job = loopJob(side, planOf(side), { connections, seconds: context.scale.seconds });
@@ -73,7 +73,8 @@ function translatedStreamLane(id: string, title: string, framesPerWrite: number)
     againstRelay: true,
     rounds: (scale) => scale.rounds,
     async warmUp(side, { load, scale }) {
-      await load.loop(loopJob(side, planOf(side), { connections, seconds: 10 * scale.seconds }));
+      const count = Math.ceil(scale.warmUp / 10);
+      await load.loop(loopJob(side, planOf(side), { connections, seconds: 0, count }));
     },
     async sample(side, context) {
       const job = loopJob(side, planOf(side), { connections, seconds: context.scale.seconds });
