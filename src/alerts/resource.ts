@@ -34,8 +34,8 @@ export function alertsResource({ alerts, commandsByApi, reload, test }: AlertsIn
   };
   const switchTo = (paused: boolean): Action => ({
     summary: paused
-      ? 'Sends nothing from now on. What happens meanwhile is not told of later.'
-      : 'Sends again, what happens from now on.',
+      ? 'Stops sending. Events in the meantime are not reported later.'
+      : 'Continues with events from now on.',
     permission: 'alerts:operate',
     possible: (row) => row['paused'] !== paused,
     preview: async (row) => done(row, paused ? 'would be paused' : 'would send again'),
@@ -60,7 +60,7 @@ export function alertsResource({ alerts, commandsByApi, reload, test }: AlertsIn
         signing_secret: z
           .string()
           .optional()
-          .describe('What a webhook is signed with; it is shown this once'),
+          .describe('The secret that signs the webhook; shown only this once'),
       }),
       secrets: ['target', 'args'],
       async run(input, caller) {

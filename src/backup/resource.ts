@@ -94,7 +94,7 @@ function making(
 /** A small backup is checked by the time of the answer; what takes longer is left to its task. */
 function verifying(dataDir: string, work: BackupWork): Action {
   return {
-    summary: 'Reads the whole backup and compares it with its manifest. A task does what takes longer.',
+    summary: 'Reads the whole backup and compares it with its manifest, in a task if that takes longer.',
     permission: 'backups:create',
     perMinute: 12,
     async run({ id }, _given, caller) {

@@ -52,8 +52,7 @@ export function budgetsResource({ limits, now, store }: BudgetsInput): Resource 
     },
     actions: {
       reset: {
-        summary:
-          'Begins to count anew: what was used so far counts no more. Open requests keep what they hold.',
+        summary: 'Starts the count again at zero. Open requests keep their reservations.',
         permission: 'budgets:update',
         preview: async (row) => done(row, 'would begin to count anew'),
         async run(row) {

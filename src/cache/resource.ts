@@ -15,7 +15,7 @@ export function cacheResource({ answers }: CacheInput): Resource {
     name: 'cache',
     title: 'Cache',
     summary:
-      'The response cache: answers that are reused for the same request, where a key or a combo asks for that.',
+      'The response cache: answers that are reused for identical requests, if a key or a combo enables that.',
     record: cacheRow,
     read: 'cache:read',
     list: async () => [await answers.stats()],

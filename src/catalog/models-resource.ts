@@ -45,7 +45,7 @@ export function modelsResource({ catalog, names, now, offers }: ModelsInput): Re
     name: 'models',
     title: 'Models',
     summary:
-      'The models that clients can ask for: combos, aliases, and the models of all active connections, with their prices.',
+      'The models that clients can use: combos, aliases, and the models of all active connections, with their prices.',
     record: modelRow,
     read: 'models:read',
     list: async () => [...names(now()).map(rowOfName), ...distinct(offers()).flatMap(rowsOf)],

@@ -110,7 +110,8 @@ function activateAction(combos: Combos): Action {
 
 function deactivateAction(combos: Combos): Action {
   return {
-    summary: 'Deactivates it: "auto" stands for nothing. Another that is active stays so.',
+    summary:
+      'Deactivates it, so that "auto" stands for nothing. If another combo is active, that one stays active.',
     permission: 'combos:operate',
     possible: (row) => row['active'] === true,
     preview: async (row) => ({ success: true, message: `${titleOf(row)} would not be active any more` }),

@@ -53,7 +53,7 @@ export function discoveriesResource(input: DiscoveriesInput): Resource {
     find,
     actions: {
       connect: {
-        summary: 'Makes a connection of it, with the key from the environment where there is one.',
+        summary: 'Makes a connection to it, with the key from the environment if there is one.',
         permission: 'connections:create',
         input: z.strictObject({}),
         preview: async ({ id }) => ({ success: true, message: `"${id}" would be connected` }),

@@ -119,7 +119,7 @@ function withHealth(record: ConnectionRecord, health: ConnectionHealth): Row {
 
 function testAction(probe: Probe): Action {
   return {
-    summary: 'Sends one request to check the address and the credential. `result.valid` is what it found.',
+    summary: 'Sends one request to check the address and the credential. `result.valid` is the result.',
     permission: 'connections:operate',
     beside: true,
     perMinute: 60,
@@ -169,7 +169,7 @@ function resetAction(health: ConnectionHealth): Action {
     return condition.state !== 'ready' || model_conditions.length > 0;
   };
   return {
-    summary: 'Clears its failures, so that it is asked again at once.',
+    summary: 'Clears its failures, so that it gets requests again at once.',
     permission: 'connections:operate',
     possible: heldAgainst,
     preview: async (row) => ({ success: true, message: `${nameOf(row)} would be asked again at once` }),

@@ -55,7 +55,7 @@ export function quotaResource({ accounts, balances, connections }: QuotaInput): 
     name: 'quota',
     title: 'Quota',
     summary:
-      'The remaining quota of each connection, from the headers of its last answers, and its balance, where the provider reports one.',
+      'The remaining quota of each connection, from the headers of its last answers, and its balance, if the provider reports one.',
     record: quotaRow,
     read: 'quota:read',
     list: async () => (await connections()).map(rowOf),

@@ -55,7 +55,7 @@ export function acpAgentsPaths(): Record<string, PathItem> {
       }),
       post: operation(
         'add_agent',
-        'Add an agent; with an action, do something to one or look for all anew',
+        'Add an agent, or with `action` test one or search for all programs again',
         'agents:create',
         {
           requestBody: {
@@ -67,7 +67,7 @@ export function acpAgentsPaths(): Record<string, PathItem> {
           },
           responses: {
             200: {
-              description: 'The agent that was added, what the action came to, or the list',
+              description: 'The agent that was added, the result of the action, or the list',
               content: json(anyObject),
             },
             ...changeFailures,
@@ -80,15 +80,15 @@ export function acpAgentsPaths(): Record<string, PathItem> {
         { name: 'id', in: 'path', required: true, description: 'The id of the agent', schema: text },
       ],
       get: operation('get_agent', 'One agent', 'agents:read', { responses: { ...one, ...failures } }),
-      patch: operation('change_agent', 'Enable it, or change how it is run', 'agents:update', {
+      patch: operation('change_agent', 'Enable or disable it, or change its settings', 'agents:update', {
         requestBody: {
           required: true,
           content: json(schemaOf(agentChange, 'input'), changeExamples[acpAgentsCollection]),
         },
         responses: { ...one, ...changeFailures },
       }),
-      delete: operation('remove_agent', 'Forget an agent that was added', 'agents:delete', {
-        responses: { 204: { description: 'It is forgotten' }, ...changeFailures },
+      delete: operation('remove_agent', 'Delete an agent that was added', 'agents:delete', {
+        responses: { 204: { description: 'Deleted' }, ...changeFailures },
       }),
     },
   };

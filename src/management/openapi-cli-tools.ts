@@ -9,7 +9,8 @@ const tag = 'cli-tools';
 /** What the tag of these paths says. */
 export const cliToolsTag = {
   name: tag,
-  description: 'Where the coding tools of the gateway’s machine point, and pointing them here',
+  description:
+    'The endpoints of the coding tools on the gateway’s machine, and pointing tools at this gateway',
 };
 
 const query = (name: string, description: string, schema: JsonSchema = text) => ({
@@ -18,7 +19,7 @@ const query = (name: string, description: string, schema: JsonSchema = text) => 
   description,
   schema,
 });
-const dryRun = query('dry_run', 'Change nothing, and say what would be changed', flag);
+const dryRun = query('dry_run', 'Change nothing, and show what would be changed', flag);
 
 /** The paths below `/api/cli-tools`. */
 export function cliToolsPaths(): Record<string, PathItem> {
@@ -26,10 +27,15 @@ export function cliToolsPaths(): Record<string, PathItem> {
   const changed = { 200: { description: 'What changed', content: json(schemaOf(toolChange, 'output')) } };
   return {
     '/api/cli-tools/all-statuses': {
-      get: operation('list_tool_statuses', 'Which tools are here and where they point', 'tools:read', {
-        parameters: [query('refresh', 'Ask the programs anew', flag)],
-        responses: { 200: { description: 'By the id of the tool', content: json(map) }, ...failures },
-      }),
+      get: operation(
+        'list_tool_statuses',
+        'Which tools are installed and which endpoint they use',
+        'tools:read',
+        {
+          parameters: [query('refresh', 'Run the programs again instead of using cached results', flag)],
+          responses: { 200: { description: 'By the id of the tool', content: json(map) }, ...failures },
+        },
+      ),
     },
     '/api/cli-tools/{id}-settings': {
       parameters: [
@@ -49,7 +55,7 @@ export function cliToolsPaths(): Record<string, PathItem> {
       delete: operation('restore_tool', 'Remove what the gateway wrote', 'tools:update', {
         parameters: [
           dryRun,
-          query('backup_id', 'Put the files of this backup back, whatever came into them since'),
+          query('backup_id', 'Restore the files of this backup and discard all later changes'),
         ],
         responses: { ...changed, ...changeFailures },
       }),

@@ -10,8 +10,7 @@ const tag = 'events';
 /** What the tag of these paths says. */
 export const eventsTag = {
   name: tag,
-  description:
-    'The event engine: its configuration, how it is doing, and the types of the gateway’s own events',
+  description: 'The event engine: its configuration, its status, and the types of the gateway’s own events',
 };
 
 /** The paths below `/api/events`. */
@@ -29,7 +28,7 @@ const idParameter = { name: 'id', in: 'path', required: true, description: 'What
 const idempotencyHeader = {
   name: 'Idempotency-Key',
   description:
-    'Chosen by the caller: the same request with it is carried out once and answered alike for a day',
+    'Chosen by the client. A request with the same key is carried out only once within a day, and gets the same answer',
 };
 
 /** Of the parameters that are no text, by name. */

@@ -74,12 +74,12 @@ function actionsOf({ mayRun }: ProcessInput, control: ProcessControl): Record<st
   return {
     restart: leave(
       'restart',
-      'Lets open requests finish and starts the gateway anew in the same process, with the settings as they are now',
+      'Lets open requests finish and starts the gateway again in the same process, with the current settings',
       'The gateway starts anew',
     ),
     stop: leave('stop', 'Lets open requests finish and ends the process', 'The gateway ends'),
     check_update: {
-      summary: 'Asks where this gateway came from whether there is a newer version; installs nothing',
+      summary: 'Checks for a newer version; installs nothing',
       permission: 'process:operate',
       perMinute: 6,
       beside: true,

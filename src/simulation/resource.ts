@@ -42,7 +42,8 @@ export function simulationsResource(input: SimulationsInput): Resource {
   return {
     name: 'simulations',
     title: 'Simulations',
-    summary: 'What past requests would have come to with a combo, on paper. The latest are kept in memory.',
+    summary:
+      'What past requests would have cost with a combo, and which would have failed. The latest simulations are kept in memory.',
     record: simulationRow,
     read: 'combos:read',
     list: async () => [...kept.values()],

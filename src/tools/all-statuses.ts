@@ -23,7 +23,7 @@ export interface StatusInput {
   gateways: readonly string[];
 }
 
-/** Which tools are here and where they point, all at once. It never fails: what goes wrong stands in the status. */
+/** Which tools are installed and which endpoint they use, all at once. It never fails: what goes wrong stands in the status. */
 export async function allStatuses(place: ToolPlace, input: StatusInput): Promise<ToolStatus[]> {
   const { detector, gateways, tools } = input;
   return Promise.all(

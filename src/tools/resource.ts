@@ -16,7 +16,7 @@ export function toolsResource({ mayRun, service }: ToolsInput): Resource {
   return {
     name: 'tools',
     title: 'Coding tools',
-    summary: 'Coding tools and agents, and where they point on the machine of the gateway.',
+    summary: 'Coding tools and agents on the machine of the gateway, and which endpoints they use.',
     record: toolRow,
     read: 'tools:read',
     list: service.rows,
@@ -45,7 +45,7 @@ const testInput = z.strictObject({
 function testAction({ mayRun, service }: ToolsInput): Action {
   return {
     summary:
-      'Sends the request that the tool sends through the gateway to a model, which costs what it costs.',
+      'Sends the request that the tool sends through the gateway to a model, which costs as much as any request.',
     permission: 'tools:update',
     input: testInput,
     beside: true,

@@ -45,7 +45,7 @@ export function tunnelsResource(tunnels: Tunnels): Resource {
     },
     actions: {
       start: {
-        summary: 'Starts its program, and again whenever it ends.',
+        summary: 'Starts its program, and starts it again whenever it ends.',
         permission: 'tunnels:operate',
         perMinute: 12,
         possible: ({ state }) => state === 'stopped',
@@ -56,7 +56,7 @@ export function tunnelsResource(tunnels: Tunnels): Resource {
         },
       },
       stop: {
-        summary: 'Ends its program. It stays stopped until it is started.',
+        summary: 'Ends its program. The tunnel stays stopped until you start it.',
         permission: 'tunnels:operate',
         possible: ({ state }) => state !== 'absent' && state !== 'stopped',
         preview: async ({ id }) => ({ success: true, message: `The tunnel "${id}" would be stopped` }),

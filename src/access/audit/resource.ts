@@ -15,7 +15,7 @@ export function auditResource({ folder }: { folder: string }): Resource {
   return {
     name: 'audit',
     title: 'Audit log',
-    summary: `Who changed, tried or was refused what, newest first, of the last ${WINDOW} records.`,
+    summary: `Who changed or tried what, and what was refused, newest first, of the last ${WINDOW} records.`,
     record: auditRow,
     read: 'audit:read',
     page: async (query) =>

@@ -29,7 +29,7 @@ export function keysResource({ keys, now, reading = keys }: KeysInput): Resource
   return {
     name: 'keys',
     title: 'Gateway keys',
-    summary: 'Keys with which tools and programs ask for models. They open nothing of the management API.',
+    summary: 'Keys with which tools and programs use models. They give no access to the management API.',
     record: keyRow,
     read: 'keys:read',
     list: async () => (await reading.list()).map((record) => rowOfKey(record, now())),
@@ -65,8 +65,7 @@ export function keysResource({ keys, now, reading = keys }: KeysInput): Resource
       enable: switchTo(false, change),
       disable: switchTo(true, change),
       rotate: {
-        summary:
-          'Replaces the text of the key and shows the new one once. The old one stops working at once.',
+        summary: 'Replaces the key by a new one, which is shown once. The old one stops working at once.',
         permission: 'keys:update',
         preview: async (row) => done(row, 'would get another text, and the old one would stop working'),
         async run(row) {

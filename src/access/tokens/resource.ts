@@ -67,7 +67,7 @@ export function tokensResource({ index, now, tokens }: AccessParts): Resource {
     name: 'tokens',
     title: 'Tokens',
     summary:
-      'Logins, and tokens for automation. Without the permission tokens:read a caller sees only their own.',
+      'Logins, and tokens for automation. Without the permission tokens:read users see only their own.',
     record,
     read: 'self:read',
     list: rows,

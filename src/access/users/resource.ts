@@ -50,7 +50,7 @@ export function usersResource(parts: AccessParts): Resource {
     name: 'users',
     title: 'Users',
     summary:
-      'The people who may manage the gateway. Without the permission users:read, callers see only themselves.',
+      'The people who may manage the gateway. Without the permission users:read users see only themselves.',
     record,
     read: 'self:read',
     list: async (caller) => (await users.list()).filter(visible(caller)).map(userRow),
@@ -134,7 +134,7 @@ function setPassword({ logins, now, passwords, users }: AccessParts): Action {
 
 function revokeSessions({ now, tokens }: AccessParts): Action {
   return {
-    summary: 'Ends all tokens that the user got by logging in, the caller where none is named',
+    summary: 'Ends all login tokens of the user; without an id, your own',
     permission: 'self:update',
     implied: (caller) => caller.userId,
     async run(row, _input, caller) {

@@ -7,7 +7,7 @@ export function savedViewsResource({ views }: { views: ReturnType<typeof savedVi
   return {
     name: 'views',
     title: 'Saved views',
-    summary: 'Filters of pages of the dashboard that the caller saved under a name. Each user has their own.',
+    summary: 'Filters of the dashboard’s pages that users saved under a name. Each user has their own.',
     record: savedViewRow,
     read: 'self:read',
     list: ({ userId }) => views.list(userId),

@@ -19,7 +19,8 @@ const input = z.strictObject({
 /** Begins a login at a provider. The task says how it went. */
 export function loginAction({ begun, connections, logins }: LoginActionInput): Action {
   return {
-    summary: 'Begins a login at the provider, in a browser or with a code; the task ends with it.',
+    summary:
+      'Starts a login at the provider, in a browser or with a code. The task ends when the login is complete.',
     permission: 'connections:update',
     input,
     possible: (row) => row['auth_type'] === 'oauth',

@@ -42,7 +42,7 @@ export function logoutMessage({ leftAlive, name }: LoggedOut): string {
 /** Ends a login through the management API. */
 export function logoutAction(grants: Pick<Grants, 'find' | 'end'>): Action {
   return {
-    summary: 'Ends the login, here and at the provider. Requests need another one then.',
+    summary: 'Ends the login here and at the provider. The connection then needs a new login.',
     permission: 'connections:update',
     possible: (row) => row['auth_type'] === 'oauth' && row['has_credential'] === true,
     preview: async (row) => ({

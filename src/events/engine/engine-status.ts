@@ -7,7 +7,7 @@ import type { PublisherStatus } from './publishing/publisher.ts';
 import type { RunningTrigger } from './triggers/running-trigger.ts';
 import { type TriggerStatus, triggerStatus } from './triggers/trigger-status.ts';
 
-/** How everything that runs is doing. Counters begin when a member is opened, and go on while it is the same. */
+/** How everything that runs is doing. Counters start when a source, channel or trigger is opened, and go on while it is the same. */
 export interface EngineStatus {
   readonly sources: readonly PublisherStatus[];
   readonly channels: readonly ChannelStatus[];

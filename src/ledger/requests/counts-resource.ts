@@ -20,7 +20,7 @@ export function requestCountsResource({ now, store }: CountsInput): Resource {
     name: 'request_counts',
     title: 'Request counts',
     summary:
-      'How many requests a filter leaves, by value and over time. It takes the filters of `requests`, `attribute` and `top`.',
+      'How many requests match a filter, by value and over time. It accepts the filters of `requests`, and `attribute` and `top`.',
     record: requestCount,
     read: 'requests:read',
     filters: new Map([...requestFilters, ['top', 'number']]),

@@ -6,7 +6,7 @@ export function runningRequestsResource(running: () => Promise<readonly RunningR
   return {
     name: 'running_requests',
     title: 'Running requests',
-    summary: 'Model requests that are not answered yet, with how long they take so far.',
+    summary: 'Model requests that are not answered yet, with the time they have taken so far.',
     record: runningRequest,
     read: 'requests:read',
     list: async () => [...(await running())],

@@ -15,7 +15,7 @@ export function toolRunsResource(store: Pick<Store, 'db'>): Resource {
     name: 'tool_runs',
     title: 'Tool runs',
     summary:
-      'Requests of one key that name the same session, together; the run with the latest request first. It takes the filters of `requests`.',
+      'Sums of the requests of one key with the same session; the run with the latest request first. It accepts the filters of `requests`.',
     record: toolRun,
     read: 'requests:read',
     filters: requestFilters,

@@ -46,7 +46,7 @@ export function attentionResource({ drifted, events, resources }: AttentionInput
     name: 'attention',
     title: 'Attention',
     summary:
-      'What needs a person: failing services and connections, budgets near their limits, changed tools, dead letters.',
+      'What needs attention: failing services and connections, budgets near their limits, changed tools, dead letters.',
     record: attentionRow,
     read: 'services:read',
     list,

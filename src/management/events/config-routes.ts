@@ -20,10 +20,10 @@ import {
 } from './config-schema.ts';
 import type { EventsCall, EventsRoute } from './route.ts';
 
-const dryRun = { name: 'dry_run', description: '`true` changes nothing and says what would be changed' };
+const dryRun = { name: 'dry_run', description: '`true` changes nothing and shows what would be changed' };
 const ifMatch = {
   name: 'If-Match',
-  description: 'The version that is to be changed, as `ETag` gives it, or `*` for whichever it is',
+  description: 'The version that this request replaces, as in `ETag`, or `*` for any',
 };
 const { 400: _, ...otherFailures } = failures;
 const conditional = {
@@ -38,7 +38,7 @@ const document = { 'application/json': { schema: anyObject }, 'application/yaml'
 const message = { ...document, 'application/x-protobuf': { schema: { type: 'string', format: 'binary' } } };
 const applied = () => ({
   200: {
-    description: 'It is in force; of a dry run, what is wrong with it',
+    description: 'It is in force; for a dry run, its problems',
     content: json({ anyOf: [schemaOf(appliedRecord, 'output'), schemaOf(validatedRecord, 'output')] }),
   },
   ...conditional,
@@ -67,7 +67,7 @@ export const configRoutes: readonly EventsRoute[] = [
     parameters: [dryRun],
     operation: () => ({
       operationId: 'put_event_config',
-      summary: 'Put another configuration into force, as a whole',
+      summary: 'Apply a configuration as a whole',
       headers: [ifMatch],
       requestBody: { required: true, content: message },
       responses: applied(),
@@ -81,7 +81,7 @@ export const configRoutes: readonly EventsRoute[] = [
     parameters: [dryRun],
     operation: () => ({
       operationId: 'validate_event_config',
-      summary: 'Check a configuration, and see what it would change',
+      summary: 'Check a configuration, and show what it would change',
       requestBody: { required: true, content: message },
       responses: {
         200: { description: 'What is wrong with it', content: json(schemaOf(validatedRecord, 'output')) },
@@ -97,7 +97,7 @@ export const configRoutes: readonly EventsRoute[] = [
     parameters: [],
     operation: () => ({
       operationId: 'list_event_config_versions',
-      summary: 'The configurations that were in force, the newest first',
+      summary: 'All configurations that were in force, newest first',
       responses: {
         200: { description: 'At most 100', content: json(schemaOf(configVersionsRecord, 'output')) },
         ...failures,
@@ -128,7 +128,7 @@ export const configRoutes: readonly EventsRoute[] = [
     once: true,
     operation: () => ({
       operationId: 'restore_event_config_version',
-      summary: 'Put an earlier configuration into force again, as a new version',
+      summary: 'Roll back to an earlier configuration, as a new version',
       headers: [ifMatch],
       responses: applied(),
     }),

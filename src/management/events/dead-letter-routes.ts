@@ -16,9 +16,12 @@ import type { EventsCall, EventsRoute } from './route.ts';
 const PAGE = 100;
 const MOST_IN_PAGE = 1_000;
 
-const dryRun = { name: 'dry_run', description: '`true` changes nothing and says how many it would be' };
+const dryRun = {
+  name: 'dry_run',
+  description: '`true` changes nothing and shows how many dead letters are selected',
+};
 const counted = () => ({
-  200: { description: 'How many there were', content: json(schemaOf(letterCount, 'output')) },
+  200: { description: 'The number of dead letters', content: json(schemaOf(letterCount, 'output')) },
   ...changeFailures,
 });
 const selection = () => ({ required: true, content: json(schemaOf(letterSelection, 'input')) });
@@ -32,14 +35,18 @@ export const deadLetterRoutes: readonly EventsRoute[] = [
       { name: 'trigger', description: 'Of this trigger only' },
       {
         name: 'cesql',
-        description: 'Only those whose attributes fit; also `dlreason`, `dlstatus` and the like',
+        description:
+          'Only those that match this CESQL expression, which can use `dlreason`, `dlstatus` and the like',
       },
-      { name: 'after', description: 'Behind this one: `next` of the page before' },
-      { name: 'limit', description: `At most so many, up to ${MOST_IN_PAGE}; ${PAGE} unless given` },
+      { name: 'after', description: 'Only those after this one: `next` of the previous page' },
+      {
+        name: 'limit',
+        description: `The most dead letters on the page: ${PAGE} by default, ${MOST_IN_PAGE} at most`,
+      },
     ],
     operation: () => ({
       operationId: 'list_dead_letters',
-      summary: 'Events that a trigger gave up, the oldest first, without their data',
+      summary: 'Events that a trigger gave up, oldest first, without their data',
       responses: {
         200: { description: 'A page', content: json(schemaOf(deadLettersRecord, 'output')) },
         ...failures,
@@ -82,7 +89,7 @@ export const deadLetterRoutes: readonly EventsRoute[] = [
     parameters: [dryRun],
     operation: () => ({
       operationId: 'remove_dead_letter',
-      summary: 'Throw a dead letter away',
+      summary: 'Delete a dead letter',
       responses: counted(),
     }),
     run: (call) => ofOne(call, 'remove', (letters, id) => letters.remove([id])),
@@ -114,7 +121,7 @@ export const deadLetterRoutes: readonly EventsRoute[] = [
     once: true,
     operation: () => ({
       operationId: 'purge_dead_letters',
-      summary: 'Throw dead letters away: those with `ids`, or all that `trigger` and `cesql` select',
+      summary: 'Delete dead letters: those with `ids`, or all that `trigger` and `cesql` select',
       requestBody: selection(),
       responses: counted(),
     }),

@@ -133,7 +133,7 @@ const receipts: JsonSchema = {
   type: 'object',
   required: ['accepted', 'events'],
   properties: {
-    accepted: { type: 'integer', description: 'How many events are kept' },
+    accepted: { type: 'integer', description: 'How many events are stored' },
     events: {
       type: 'array',
       items: {
@@ -153,7 +153,7 @@ const event: JsonSchema = {
 
 const refusedByLimit = {
   description:
-    'A limit refuses the events: a problem, or what the `HttpRequestFallbackAction` of a fault tolerance rule answers',
+    'A limit refuses the events. The answer is an error, or that of the `HttpRequestFallbackAction` of a fault tolerance rule',
   content: {
     'application/json': { schema: { anyOf: [ref('Problem'), { type: 'object' as const }] } },
     'text/plain': { schema: text },
@@ -172,7 +172,7 @@ export const ingestRoutes: readonly EventsRoute[] = [
         description:
           'The id of the source in the configuration; else the one that the event’s own `source` names, or the only one',
       },
-      { name: 'access_token', description: 'A token, for senders that can set no header' },
+      { name: 'access_token', description: 'A token, for senders that cannot set headers' },
     ],
     operation: () => ({
       operationId: 'send_events',
@@ -187,7 +187,7 @@ export const ingestRoutes: readonly EventsRoute[] = [
         },
       },
       responses: {
-        202: { description: 'Every event is kept', content: json(receipts) },
+        202: { description: 'Every event is stored', content: json(receipts) },
         ...changeFailures,
         429: refusedByLimit,
         503: refusedByLimit,

@@ -54,7 +54,7 @@ export const schemaRoutes: readonly EventsRoute[] = [
     parameters: [],
     operation: () => ({
       operationId: 'get_event_schema',
-      summary: 'The JSON Schema of the data of a type, which is named as a whole or like `budget.exceeded`',
+      summary: 'The JSON Schema of the data of a type. The type is named in full, or like `budget.exceeded`',
       responses: {
         200: { description: 'JSON Schema 2020-12', content: json(anyObject) },
         ...failures,

@@ -13,10 +13,10 @@ export const statusRoutes: readonly EventsRoute[] = [
     parameters: [],
     operation: () => ({
       operationId: 'get_event_status',
-      summary: 'How the event engine is doing: its sources, channels and triggers, with what is wrong',
+      summary: 'The status of the event engine: its sources, channels and triggers, and their problems',
       responses: {
         200: {
-          description: 'Counters begin when a member is opened',
+          description: 'Counters start when a source, channel or trigger is opened',
           content: json(schemaOf(statusRecord, 'output')),
         },
         ...failures,

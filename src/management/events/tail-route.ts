@@ -10,7 +10,7 @@ export const tailRoute: EventsRoute = {
   method: 'GET',
   path: '/tail',
   permission,
-  parameters: [{ name: 'cesql', description: 'Only events that fit this expression' }],
+  parameters: [{ name: 'cesql', description: 'Only events that match this CESQL expression' }],
   operation: () => ({
     operationId: 'tail_events',
     summary:

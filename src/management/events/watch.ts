@@ -5,7 +5,7 @@ import type { ManagementContext } from '../context.ts';
 import { filterOf } from './dead-letter-routes.ts';
 
 export interface EventsWatch {
-  /** Only events that fit this expression; null for all. */
+  /** Only events that match this CESQL expression; null for all. */
   cesql: string | null;
   /** It ends with so many events, or after so many milliseconds. */
   limit: number;

@@ -19,7 +19,7 @@ export const changeFailures = { ...failures, ...problems(409, 412, 422) };
 /** What `GET /api` answers (`management/root.ts`). */
 const entryPoint: JsonSchema = {
   type: 'object',
-  description: 'What this gateway is, who asks, and the collections that they may read',
+  description: 'This gateway, the client, and the collections that it may read',
   required: [
     'name',
     'description',
@@ -46,11 +46,11 @@ const entryPoint: JsonSchema = {
         role: { type: 'string', enum: ['admin', 'operator', 'viewer'] },
         via: { type: 'string', enum: ['token', 'basic', 'automation', 'local'] },
       }),
-      description: 'Who asks, and how they logged in',
+      description: 'The user, and how they logged in',
     },
     server_info: {
       ...objectOf({ version: text, time: { type: 'string', format: 'date-time' } }),
-      description: 'The version of the gateway, and its clock',
+      description: 'The gateway’s version and its time',
     },
     product_info: objectOf({
       name: { ...text, example: 'Modelgate' },
@@ -61,7 +61,7 @@ const entryPoint: JsonSchema = {
       items: objectOf({
         name: { ...text, example: 'keys' },
         href: { ...text, example: '/api/keys' },
-        description: { ...text, example: 'Keys with which tools and programs ask for models' },
+        description: { ...text, example: 'Keys with which tools and programs use models' },
       }),
     },
   },
@@ -106,22 +106,22 @@ const plain = (
 });
 
 const { 400: _, ...notMalformed } = failures;
-/** Where a browser comes back to from a login at a provider. */
+/** The address to which a provider’s login page sends the browser back. */
 const finishLogin: Operation = {
   operationId: 'finish_login',
   summary: 'Where a browser comes back to from a login at a provider',
-  description: 'Where a browser comes back to from a login at a provider.',
+  description: 'The address to which a provider’s login page sends the browser back.',
   tags: ['api'],
   security: [],
   parameters: ['state', 'code', 'error', 'iss'].map((name) => ({
     name,
     in: 'query',
     schema: text,
-    description: 'As the provider gives it',
+    description: 'As sent by the provider',
   })),
   responses: {
-    200: { description: 'A page for people', content: { 'text/html': { schema: text } } },
-    400: { description: 'A page for people', content: { 'text/html': { schema: text } } },
+    200: { description: 'An HTML page', content: { 'text/html': { schema: text } } },
+    400: { description: 'An HTML page', content: { 'text/html': { schema: text } } },
     ...notMalformed,
   },
 };
@@ -129,7 +129,7 @@ const finishLogin: Operation = {
 /** Where a receiver of webhooks consents to being sent events. */
 const consent = (method: string): Operation => ({
   operationId: `${method}_webhook_consent`,
-  summary: 'Where a receiver of webhooks consents later to being sent events',
+  summary: 'The address at which a receiver of webhooks consents later',
   description:
     'The gateway tells the address, with its key, in `WebHook-Request-Callback`. The header `WebHook-Allowed-Rate` says how many events a minute.',
   tags: ['events'],
@@ -138,9 +138,9 @@ const consent = (method: string): Operation => ({
     name,
     in: 'query',
     schema: text,
-    description: 'As in the address that the gateway told',
+    description: 'As in the address in `WebHook-Request-Callback`',
   })),
-  responses: { 204: { description: 'The gateway sends events' }, ...notMalformed },
+  responses: { 204: { description: 'The gateway may send events' }, ...notMalformed },
 });
 
 /** The paths that are no collections. */
@@ -166,14 +166,14 @@ export function fixedPaths(): Record<string, PathItem> {
         summary: 'End the token of this request',
         tags: ['auth'],
         description: 'End the token of this request.',
-        responses: { 204: { description: 'It was deleted' }, ...failures },
+        responses: { 204: { description: 'Deleted' }, ...failures },
       },
     },
     '/api/setup': {
       post: {
         ...plain(
           'set_up',
-          'Make the first admin, with the code that the server prints',
+          'Create the first admin with the setup code that the server prints',
           ref('Outcome'),
           'auth',
           changeFailures,
@@ -203,20 +203,20 @@ export function fixedPaths(): Record<string, PathItem> {
         summary: 'Live updates, as server-sent events',
         tags: ['api'],
         description:
-          'Each event has a topic (`event`), a number (`id`) and JSON (`data`). `requests` sends the row of each request that ended; where several gateways share a database and a Redis, also those that other gateways served, with the name of the gateway in `node`. `services` sends a service whose state changed, and `logs` sends lines of the log of this gateway. The stream ends when the login does.',
+          'Each event has a topic (`event`), a number (`id`) and JSON (`data`). `requests` sends each finished request; if several gateways share a database and Redis, also those of other gateways, with the gateway’s name in `node`. `services` sends a service whose state changed, and `logs` sends lines of the log of this gateway. The stream ends when the login does.',
         parameters: [
           {
             name: 'topics',
             in: 'query',
             description:
-              'Of `requests`, `services` and `logs`, divided by commas; all that the caller may see by default',
+              'Some of `requests`, `services` and `logs`, separated by commas; by default all that the client may see',
             schema: text,
           },
           {
             name: 'since',
             in: 'query',
             description:
-              'The id of the last event that was seen, as in the header `Last-Event-ID`: the stream begins with what came after it, at most 500 events back',
+              'The id of the last event that the client received, as in the header `Last-Event-ID`. The stream begins after that event, with at most 500 earlier events',
             schema: text,
           },
         ],
@@ -232,9 +232,14 @@ export function fixedPaths(): Record<string, PathItem> {
         operationId: 'docs',
         summary: 'This document for people',
         tags: ['api'],
-        description: 'This document for people.',
+        description: 'This document as an HTML page.',
         parameters: [
-          { name: 'q', in: 'query', description: 'Show the operations that have these words', schema: text },
+          {
+            name: 'q',
+            in: 'query',
+            description: 'Show the operations that contain these words',
+            schema: text,
+          },
         ],
         responses: {
           200: { description: 'A page', content: { 'text/html': { schema: text } } },

@@ -63,7 +63,7 @@ export function openApiDocument(resources: readonly Resource[], version: string)
       },
       responses: {
         Problem: {
-          description: 'An error: ManageIQ’s object and a problem of RFC 9457 in one',
+          description: 'An error: ManageIQ’s object `error` and the fields of a problem (RFC 9457) together',
           content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
         },
       },
@@ -73,21 +73,21 @@ export function openApiDocument(resources: readonly Resource[], version: string)
 
 const problemSchema: JsonSchema = {
   type: 'object',
-  description: 'What went wrong: ManageIQ’s object `error` and a problem of RFC 9457 in one',
+  description: 'An error: ManageIQ’s object `error` and the fields of a problem (RFC 9457) together',
   required: ['error', 'type', 'title', 'status', 'detail', 'request_id'],
   properties: {
     error: {
       type: 'object',
-      description: 'As ManageIQ has it',
+      description: 'As in ManageIQ',
       required: ['kind', 'message', 'klass'],
       properties: { kind: text, message: text, klass: text },
     },
     type: text,
     title: { ...text, description: 'The name of the status' },
     detail: { ...text, description: 'What is wrong, and what to do' },
-    code: { ...text, description: 'Which error it is', example: 'not_found' },
+    code: { ...text, description: 'The code of the error', example: 'not_found' },
     param: { ...text, description: 'The field or parameter at fault', example: 'name' },
-    request_id: { ...text, description: 'Stands in the log and in the audit log too' },
+    request_id: { ...text, description: 'Also in the log and in the audit log' },
     status: { type: 'integer', description: 'The HTTP status', example: 404 },
   },
 };
@@ -95,10 +95,10 @@ const problemSchema: JsonSchema = {
 const outcomeProperties: Record<string, JsonSchema> = {
   success: { ...flag, description: 'Whether it was done' },
   message: { ...text, description: 'What was done, or why not', example: 'The key "laptop" is disabled' },
-  href: { ...text, description: 'What it was done to' },
+  href: { ...text, description: 'The member that it was done to' },
   task_id: {
     ...text,
-    description: 'The task that does the rest, where it takes longer',
+    description: 'The task that does the rest, if it takes longer',
     example: 'task_0mwsxmv98Mwq1mxgrnZbQ',
   },
   task_href: { ...text, example: '/api/tasks/task_0mwsxmv98Mwq1mxgrnZbQ' },
@@ -108,12 +108,12 @@ const outcomeProperties: Record<string, JsonSchema> = {
     additionalProperties: { type: 'object', properties: { from: {}, to: {} } },
     example: { team: { from: null, to: 'core' } },
   },
-  result: { ...anyObject, description: 'What the action gives back, such as a new key', example: {} },
+  result: { ...anyObject, description: 'What the action returns, such as a new key', example: {} },
 };
 
 const outcomeSchema: JsonSchema = {
   type: 'object',
-  description: 'What came of an action',
+  description: 'The result of an action',
   required: ['success', 'message'],
   properties: outcomeProperties,
   example: {
@@ -125,7 +125,7 @@ const outcomeSchema: JsonSchema = {
 
 const advertisedSchema: JsonSchema = {
   type: 'object',
-  description: 'Something that this caller may do here',
+  description: 'An action that this client may run here',
   required: ['name', 'method', 'href'],
   properties: { name: text, method: text, href: text },
   additionalProperties: false,
@@ -136,7 +136,7 @@ function recordSchema(resource: Resource): JsonSchema {
   const record = schemaOf(resource.record, 'output');
   const actions = {
     type: 'array',
-    description: 'What this caller may do with it',
+    description: 'The actions that this client may run on it',
     items: ref('Advertised'),
   };
   // What a permission guards is not shown to everybody.
@@ -164,7 +164,7 @@ function partSchema(resource: Resource): JsonSchema {
   const { required: _, ...record } = recordSchema(resource);
   return {
     ...record,
-    description: 'Its href, or as much of it as was asked for with `expand` and `attributes`',
+    description: 'Its href, or the fields that were requested with `expand` and `attributes`',
   };
 }
 
@@ -174,13 +174,13 @@ function resultSchema(resource: Resource): JsonSchema {
   return {
     ...record,
     description:
-      'The member as it is now, with what is shown this once; or whether the action worked, and why not',
+      'The member as it is now, with secrets that are shown only this once; or the result of the action',
     properties: {
       ...outcomeProperties,
       ...properties,
-      id: { ...text, description: 'Of the member, or as it was named where there is none' },
+      id: { ...text, description: 'Of the member; if there is none, the id in the request' },
       ...(secret === undefined ? {} : schemaOf(secret, 'output').properties),
-      code: { ...text, description: 'Which error it was, where it did not work', example: 'not_found' },
+      code: { ...text, description: 'The code of the error, if it failed', example: 'not_found' },
     },
   };
 }

@@ -33,7 +33,7 @@ export function permissionText(
   return {
     'x-permission': permission,
     'x-roles': having,
-    description: `Needs \`${permission}\`: ${having.join(', ')}.${fresh ? ' The password must have been proven within five minutes.' : ''}`,
+    description: `Needs \`${permission}\`: ${having.join(', ')}.${fresh ? ' The password must have been entered within the last five minutes.' : ''}`,
   };
 }
 
@@ -65,23 +65,33 @@ const query = (name: string, description: string, schema: JsonSchema = text) => 
 });
 
 const listParameters = [
-  query('expand', 'Show whole members, else only their href', { type: 'string', enum: ['resources'] }),
-  query('attributes', 'Show only these, separated by commas'),
-  query('hide', 'Show the counts only', { type: 'string', enum: ['resources'] }),
+  query('expand', '`resources` shows whole members, otherwise only their href', {
+    type: 'string',
+    enum: ['resources'],
+  }),
+  query('attributes', 'Show only these fields, separated by commas'),
+  query('hide', 'Show only the counts', { type: 'string', enum: ['resources'] }),
   {
     ...query(
       'filter[]',
-      'Conditions: `state = "running"`. All of them hold, or one of those that begin with `or `',
+      'Conditions: `state = "running"`. Members match all of them, or one of those that begin with `or `',
       { type: 'array', items: text, example: ["name = 'laptop'"] },
     ),
     style: 'form' as const,
     explode: true,
   },
-  query('sort_by', 'Members to sort by, separated by commas'),
+  query('sort_by', 'Fields to sort by, separated by commas'),
   query('sort_order', '`asc` or `desc`'),
-  query('sort_options', 'Sort texts whatever their case', { type: 'string', enum: ['ignore_case'] }),
-  query('limit', 'At most so many; more than 1000 is 1000', { type: 'integer', minimum: 1, default: 1000 }),
-  query('offset', 'Leave out so many first', { type: 'integer', minimum: 0, default: 0 }),
+  query('sort_options', '`ignore_case` sorts texts without regard to case', {
+    type: 'string',
+    enum: ['ignore_case'],
+  }),
+  query('limit', 'The most members on the page; more than 1000 counts as 1000', {
+    type: 'integer',
+    minimum: 1,
+    default: 1000,
+  }),
+  query('offset', 'The number of members to skip', { type: 'integer', minimum: 0, default: 0 }),
 ];
 /** Those of a collection, with the names that its filters take beside the members of its records. */
 function listParametersOf({ filters }: Resource) {
@@ -95,7 +105,7 @@ function listParametersOf({ filters }: Resource) {
 }
 
 /** Of all that changes something. */
-const changeParameters = [query('dry_run', 'Change nothing, and say what would be changed', flag)];
+const changeParameters = [query('dry_run', 'Change nothing, and show what would be changed', flag)];
 /** Of what would be done once more if it were sent again. */
 const postParameters = [
   ...changeParameters,
@@ -104,7 +114,7 @@ const postParameters = [
     in: 'header',
     schema: text,
     description:
-      'Chosen by the caller: the same request with it is carried out once and answered alike for a day',
+      'Chosen by the client. A request with the same key is carried out only once within a day, and gets the same answer',
   },
 ];
 
@@ -126,9 +136,12 @@ function collectionItem(resource: Resource): PathItem {
     required: ['name', 'count', 'subcount', 'pages', 'links'],
     properties: {
       name: { ...text, description: 'Of the collection', example: name },
-      count: { ...number, description: 'All members that the caller may see' },
-      subcount: { ...number, description: 'Members on this page' },
-      subquery_count: { ...number, description: 'Members that fit the filter, where there is one' },
+      count: { ...number, description: 'The number of members that the client may see' },
+      subcount: { ...number, description: 'The number of members on this page' },
+      subquery_count: {
+        ...number,
+        description: 'The number of members that match the filter, if there is one',
+      },
       pages: number,
       resources: { type: 'array', items: ref(partName(resource)) },
       links: linksSchema(name),
@@ -161,7 +174,7 @@ function memberItem(resource: Resource): PathItem {
   const item: PathItem = {
     parameters: [{ name: 'id', in: 'path', required: true, description: 'Its id', schema: text }],
     get: operation(resource, 'get', `Show a member of ${name}`, read, {
-      parameters: [query('attributes', 'Show only these, separated by commas')],
+      parameters: [query('attributes', 'Show only these fields, separated by commas')],
       responses: { 200: { description: 'The member', content: json(shown) } },
     }),
   };
@@ -192,7 +205,7 @@ function memberItem(resource: Resource): PathItem {
       parameters: changeParameters,
       responses: {
         200: { description: 'What a dry run would delete', content: json(ref('Outcome')) },
-        204: { description: 'It was deleted' },
+        204: { description: 'Deleted' },
       },
     });
   return item;
@@ -252,7 +265,10 @@ function postToMember(resource: Resource, things: readonly Thing[]): Operation {
   const failed = json({ anyOf: [ref('Problem'), ref('Outcome')] });
   return {
     ...acting,
-    responses: { ...acting.responses, 400: { description: 'It was not done, and why', content: failed } },
+    responses: {
+      ...acting.responses,
+      400: { description: 'The reason why it was not done', content: failed },
+    },
     ...choices(things),
   };
 }
@@ -304,7 +320,7 @@ function postToCollection(resource: Resource): Operation {
       responses: {
         200: { description: 'The results', content: json(answer) },
         ...(create?.slow === true
-          ? { 202: { description: 'It is being made by a task', content: json(results) } }
+          ? { 202: { description: 'A task is making it', content: json(results) } }
           : {}),
       },
     }),
@@ -315,7 +331,7 @@ function postToCollection(resource: Resource): Operation {
 function resultsOf(resource: Resource): JsonSchema {
   return {
     type: 'object',
-    description: 'What came of it, for each member that was named',
+    description: 'The result for each member that was named',
     required: ['results'],
     properties: { results: { type: 'array', items: ref(resultName(resource)) } },
   };

@@ -271,7 +271,7 @@ function consume({ background, client, group, instance, key, prefetch, reader, r
   const handOver = async (entries: readonly Entry[], unsettledBefore: boolean) => {
     for (const { id, message } of entries) {
       const name = id.toString();
-      // It was deleted from the stream while it was pending.
+      // Deleted from the stream while it was pending.
       if (message === null) await client.xAck(key, group, name);
       else if (!unsettled.has(name)) {
         unsettled.add(name);
