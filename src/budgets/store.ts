@@ -11,7 +11,7 @@ export type NewBudget = Pick<
 >;
 
 /** What a budget is found by: there is one for each. */
-export type BudgetPlace = Pick<BudgetRecord, 'scope' | 'subject' | 'metric' | 'period'>;
+export type BudgetIdentity = Pick<BudgetRecord, 'scope' | 'subject' | 'metric' | 'period'>;
 
 /** What changes of a budget; the rest stays. */
 export type BudgetPatch = Partial<Pick<BudgetRecord, 'limit' | 'softPercent' | 'unpriced' | 'resetAt'>>;
@@ -69,7 +69,7 @@ export function budgetStore({ db }: Pick<Store, 'db'>, now: () => number = Date.
     },
 
     /** The one budget of its kind. */
-    async at({ metric, period, scope, subject }: BudgetPlace): Promise<BudgetRecord | null> {
+    async at({ metric, period, scope, subject }: BudgetIdentity): Promise<BudgetRecord | null> {
       const same = (one: BudgetRecord) =>
         one.metric === metric && one.period === period && one.scope === scope && one.subject === subject;
       return (await list()).find(same) ?? null;

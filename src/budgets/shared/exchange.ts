@@ -1,5 +1,5 @@
 /** A new version of a tally, for the place of the one that it was made from. */
-export interface Proposal {
+export interface TallyProposal {
   /** Whose tally it is. */
   key: string;
   /** The version that it was made from; null where there was none. */
@@ -11,17 +11,17 @@ export interface Proposal {
   ttlMs: number;
 }
 
-export interface ExchangeRequest {
+export interface TallyExchangeRequest {
   /** The epoch that the gateway knows; null for none. Nothing is accepted in another one. */
   epoch: string | null;
   /** The name for a new epoch, where one begins. */
   newEpoch: string;
   /** Whether a new epoch is to begin, because something was lost. */
   renew: boolean;
-  proposals: readonly Proposal[];
+  proposals: readonly TallyProposal[];
 }
 
-export interface ExchangeReply {
+export interface TallyExchangeReply {
   /** Milliseconds since the epoch, by Redis's clock. */
   now: number;
   epoch: string;
@@ -31,4 +31,4 @@ export interface ExchangeReply {
 }
 
 /** Puts new versions of tallies where all gateways find them. @throws Error when no answer came */
-export type Exchange = (request: ExchangeRequest) => Promise<ExchangeReply>;
+export type TallyExchange = (request: TallyExchangeRequest) => Promise<TallyExchangeReply>;

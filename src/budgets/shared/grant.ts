@@ -21,7 +21,7 @@ export interface GrantRequest {
   redisNow: number;
 }
 
-export interface Grant {
+export interface LeaseGrant {
   /** What may be used without asking from now on, `keep` included. */
   free: number;
   /** Some request would have room if others gave back what they hold free. */
@@ -34,7 +34,7 @@ export interface Grant {
  * What may be granted of a tally, so that all gateways together cannot exceed the limit. Requests that wait get what
  * there is; in reserve a gateway gets no more than its share of half the rest, so that others find some too.
  */
-export function grantFrom(tally: Tally, request: GrantRequest): Grant {
+export function grantFrom(tally: Tally, request: GrantRequest): LeaseGrant {
   const { at, keep, limit, me, redisNow, unit, waiting, want, window } = request;
   const free = freeOfOthers(tally, me, window, at, redisNow);
   const used = request.used + usedByOthers(tally, me, window, at, redisNow);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Log } from '../../lib/log.ts';
 import { connectRedis, redisScript } from '../../lib/redis.ts';
-import type { Exchange, ExchangeReply, Proposal } from './exchange.ts';
+import type { TallyExchange, TallyExchangeReply, TallyProposal } from './exchange.ts';
 import { script } from './redis-script.ts';
 
 export interface Redis {
-  exchange: Exchange;
+  exchange: TallyExchange;
   /** Whether there is a connection. */
   ready(): boolean;
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export async function openRedis({ log, onChange, url }: RedisInput): Promise<Red
   };
 }
 
-function argumentsOf({ tally, ttlMs, version, wasVersion }: Proposal): string[] {
+function argumentsOf({ tally, ttlMs, version, wasVersion }: TallyProposal): string[] {
   return [wasVersion ?? '', version, tally, String(ttlMs)];
 }
 
@@ -63,7 +63,7 @@ const answer = z
   .rest(z.union([accepted, z.tuple([z.string(), z.string()])]));
 
 /** @throws Error for what the script does not answer */
-function replyOf(reply: unknown, proposals: number): ExchangeReply {
+function replyOf(reply: unknown, proposals: number): TallyExchangeReply {
   const [now, epoch, epochAgeMs, ...rest] = answer.parse(reply);
   if (rest.length !== proposals) throw new Error('Redis answered for another number of budgets than asked');
   return {

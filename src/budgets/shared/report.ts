@@ -1,5 +1,5 @@
 import { type Counter, limitOf, localUse, resetUsage } from '../counter.ts';
-import type { ExchangeReply, Proposal } from './exchange.ts';
+import type { TallyExchangeReply, TallyProposal } from './exchange.ts';
 import { grantFrom } from './grant.ts';
 import { type Lease, learnTally, nextEntry } from './lease.ts';
 import { leaseEnd, leftOf } from './lease-use.ts';
@@ -14,11 +14,11 @@ import {
 } from './tally.ts';
 
 /** What a gateway says of one budget, and what it may use when that is accepted. */
-export interface Report {
+export interface LeaseReport {
   counter: Counter;
   lease: Lease;
   tally: Tally;
-  proposal: Proposal;
+  proposal: TallyProposal;
   free: number;
   until: number;
   limited: boolean;
@@ -46,7 +46,7 @@ const AWAIT_MS = 30_000;
  * Makes the next report of a counter. From here on this gateway uses no more than what both the reports before and this
  * one cover, so that it does not matter which of them Redis has when no answer comes.
  */
-export function prepareReport(counter: Counter, lease: Lease, input: ReportInput): Report {
+export function prepareReport(counter: Counter, lease: Lease, input: ReportInput): LeaseReport {
   const { at, epoch, redisNow, version, waiting } = input;
   const { window } = counter;
   const known = awaiting(lease, epoch, pruneTally(lease.tally, window, at, redisNow), redisNow);
@@ -118,7 +118,10 @@ function aliveOthers({ former, me, tally }: Lease, redisNow: number): string[] {
 }
 
 /** Takes over what was accepted: from now on all that was granted may be used. */
-export function acceptReport({ free, lease, limited, proposal, tally, until }: Report, epoch: string): void {
+export function acceptReport(
+  { free, lease, limited, proposal, tally, until }: LeaseReport,
+  epoch: string,
+): void {
   Object.assign(lease, { tally, version: proposal.version, epoch, free, until });
   lease.confirmedSeq = lease.seq;
   lease.demand.limited = limited;
@@ -145,8 +148,8 @@ function hasLost(
  * @returns whether Redis has lost what this gateway had reported in this very epoch
  */
 export function learnConflict(
-  { counter, lease }: Report,
-  conflict: NonNullable<ExchangeReply['conflicts'][number]>,
+  { counter, lease }: LeaseReport,
+  conflict: NonNullable<TallyExchangeReply['conflicts'][number]>,
   { at, epoch, redisNow }: Pick<ReportInput, 'at' | 'redisNow'> & { epoch: string },
 ): boolean {
   const heard = parseTally(conflict.tally);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createCounter } from '../counter.ts';
-import type { ExchangeReply, ExchangeRequest } from './exchange.ts';
+import type { TallyExchangeReply, TallyExchangeRequest } from './exchange.ts';
 import { createLease } from './lease.ts';
 import { createReporter } from './reporter.ts';
 
@@ -9,7 +9,7 @@ const KEY = 'global::requests:day';
 const now = () => Date.UTC(2026, 10, 22);
 
 /** Accepts every version, in one epoch that has been there for long. */
-const exchange = async ({ epoch, proposals }: ExchangeRequest): Promise<ExchangeReply> => ({
+const exchange = async ({ epoch, proposals }: TallyExchangeRequest): Promise<TallyExchangeReply> => ({
   now: now(),
   epoch: 'epoch',
   epochAgeMs: 60_000,

@@ -1,13 +1,13 @@
 import { type Counter, levelAt } from '../counter.ts';
-import type { Exchange } from './exchange.ts';
+import type { TallyExchange } from './exchange.ts';
 import { type Lease, updateDemand } from './lease.ts';
 import { isUnreported } from './lease-use.ts';
 import { createPresence } from './presence.ts';
-import { acceptReport, learnConflict, prepareReport, type Report } from './report.ts';
+import { acceptReport, type LeaseReport, learnConflict, prepareReport } from './report.ts';
 import { isAwaiting } from './tally.ts';
 
 export interface ReporterInput {
-  exchange: Exchange;
+  exchange: TallyExchange;
   /** How long an answer may take before it counts as missing. It is heard all the same. */
   timeoutMs: number;
   /** Milliseconds since the epoch. */
@@ -141,7 +141,7 @@ async function exchangeOnce(context: ExchangeContext, counters: readonly Counter
   const at = now();
   const { epoch } = state;
   const facts = { at, redisNow: at + state.clockOffset, epoch, blocked: context.isBlocked() };
-  const reports = counters.flatMap((counter): Report[] => {
+  const reports = counters.flatMap((counter): LeaseReport[] => {
     const { lease } = counter;
     if (lease === null) return [];
     lease.reportedAt = at;
