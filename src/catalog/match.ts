@@ -1,4 +1,4 @@
-import type { PriceRow, Rule, Seller } from './schema.ts';
+import type { MatchRule, PriceRow, Seller } from './schema.ts';
 
 /** Finds the row that prices a model id, or null. Ids compare without regard to case. */
 export type RowFinder = (model: string) => PriceRow | null;
@@ -24,12 +24,12 @@ export function rowFinder(seller: Seller): RowFinder {
   };
 }
 
-function exactIds(rule: Rule): string[] {
+function exactIds(rule: MatchRule): string[] {
   if (typeof rule === 'string') return rule.startsWith('=') ? [rule.slice(1)] : [];
   return isAll(rule) ? [] : rule.flatMap(exactIds);
 }
 
-function withoutExact(rule: Rule): Rule | null {
+function withoutExact(rule: MatchRule): MatchRule | null {
   if (typeof rule === 'string') return rule.startsWith('=') ? null : rule;
   if (isAll(rule)) return rule;
   const rest = rule.filter((part) => typeof part !== 'string' || !part.startsWith('='));
@@ -37,7 +37,7 @@ function withoutExact(rule: Rule): Rule | null {
 }
 
 /** Makes a test of a rule. The id must be lower case. */
-export function compile(rule: Rule): (id: string) => boolean {
+export function compile(rule: MatchRule): (id: string) => boolean {
   if (typeof rule === 'string') return compileOne(rule.charAt(0), rule.slice(1));
   if (isAll(rule)) {
     const parts = rule.all.map(compile);
@@ -72,7 +72,7 @@ function compileOne(operator: string, operand: string): (id: string) => boolean 
  */
 const nextVersion = /^[.-](?:\d(?!\d)|\d{2}(?!\d)(?!-\d{2,4}(?!\d)))/;
 
-function isAll(rule: Rule): rule is { readonly all: readonly Rule[] } {
+function isAll(rule: MatchRule): rule is { readonly all: readonly MatchRule[] } {
   return typeof rule === 'object' && 'all' in rule;
 }
 

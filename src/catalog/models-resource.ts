@@ -2,14 +2,14 @@ import type { Resource, Row } from '../http/resource.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Catalog } from './catalog.ts';
 import { rowOfInfo } from './info-row.ts';
-import { type Offering, offeredModels } from './offered.ts';
+import { type ModelSource, offeredModels } from './offered.ts';
 import type { ModelPrice, Rate } from './price.ts';
 import { rowOfPrice } from './price-row.ts';
 import { modelRow } from './row-schema.ts';
 
 /** What is looked at of an active connection, and its provider. */
-export interface Offer {
-  connection: Offering & { id: string; name: string };
+export interface OfferingConnection {
+  connection: ModelSource & { id: string; name: string };
   provider: Provider;
 }
 
@@ -26,7 +26,7 @@ export interface ModelsInput {
   /** The combos and aliases of this moment. @param at when prices are to hold, in milliseconds since the epoch */
   names(at: number): readonly OfferedName[];
   /** The active connections of this moment, the preferred one first. */
-  offers(): readonly Offer[];
+  offers(): readonly OfferingConnection[];
   catalog(): Catalog;
   /** Milliseconds since the epoch: prices change with time. */
   now(): number;
@@ -34,7 +34,7 @@ export interface ModelsInput {
 
 /** The models that can be asked for, as `GET /v1/models` lists them for a key that may use all. */
 export function modelsResource({ catalog, names, now, offers }: ModelsInput): Resource {
-  const rowsOf = (offer: Offer): Row[] => {
+  const rowsOf = (offer: OfferingConnection): Row[] => {
     const at = now();
     const known = catalog();
     return offeredModels(offer.connection, offer.provider, known).map((model) =>
@@ -66,7 +66,7 @@ export function modelsResource({ catalog, names, now, offers }: ModelsInput): Re
 }
 
 /** A name leads to the first connection of that name only. */
-function distinct(offers: readonly Offer[]): Offer[] {
+function distinct(offers: readonly OfferingConnection[]): OfferingConnection[] {
   return [
     ...new Map([...offers].reverse().map((offer) => [offer.connection.name, offer])).values(),
   ].reverse();
@@ -86,7 +86,12 @@ function rowOfName({ contextWindow, id, kind, price }: OfferedName): Row {
   };
 }
 
-function rowOf({ connection, provider }: Offer, model: string, catalog: Catalog, at: number): Row {
+function rowOf(
+  { connection, provider }: OfferingConnection,
+  model: string,
+  catalog: Catalog,
+  at: number,
+): Row {
   const known = catalog.describe(provider, model);
   const price = catalog.priceOf(provider, model, at);
   return {

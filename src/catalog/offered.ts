@@ -2,7 +2,7 @@ import type { Provider } from '../providers/provider.ts';
 import type { Catalog } from './catalog.ts';
 
 /** What is looked at of a connection. */
-export interface Offering {
+export interface ModelSource {
   /** What the upstream listed when it was last tested; null when it never did. */
   models: readonly string[] | null;
   defaultModel: string | null;
@@ -10,7 +10,7 @@ export interface Offering {
 
 /** The models of a connection: what its upstream listed, else what the catalogue knows; the default model always. */
 export function offeredModels(
-  { defaultModel, models }: Offering,
+  { defaultModel, models }: ModelSource,
   provider: Provider,
   catalog: Pick<Catalog, 'models'>,
 ): string[] {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { admin } from '../../test/support/caller.ts';
 import { allProviders, findProvider } from '../providers/index.ts';
 import { createCatalog } from './catalog.ts';
-import { modelsResource, type Offer, type OfferedName } from './models-resource.ts';
+import { modelsResource, type OfferedName, type OfferingConnection } from './models-resource.ts';
 import { providersResource } from './providers-resource.ts';
 import { modelRow, providerRow } from './row-schema.ts';
 
@@ -37,7 +37,11 @@ describe('the resource of providers', () => {
 });
 
 describe('the resource of models', () => {
-  const offer = (providerId: string, name: string, rest: Partial<Offer['connection']> = {}): Offer => {
+  const offer = (
+    providerId: string,
+    name: string,
+    rest: Partial<OfferingConnection['connection']> = {},
+  ): OfferingConnection => {
     const provider = findProvider(providerId);
     assert.ok(provider);
     return { provider, connection: { id: `con_${name}`, name, models: null, defaultModel: null, ...rest } };

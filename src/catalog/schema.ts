@@ -44,9 +44,9 @@ export const period = z.strictObject({
  * Which model ids a row prices. A string is an operator and a lower-case operand: `=` equals, `^` starts with,
  * `$` ends with, `*` contains, `/` is a regular expression. An array means any of them, `{all}` every one of them.
  */
-export type Rule = string | readonly Rule[] | { readonly all: readonly Rule[] };
+export type MatchRule = string | readonly MatchRule[] | { readonly all: readonly MatchRule[] };
 
-const rule: z.ZodType<Rule> = z.lazy(() =>
+const rule: z.ZodType<MatchRule> = z.lazy(() =>
   z.union([
     z.string().regex(/^[=^$*/]./),
     z.array(rule).min(1),

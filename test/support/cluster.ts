@@ -3,7 +3,11 @@ import { createLimits, type Limits } from '../../src/budgets/limits.ts';
 import type { Refusal } from '../../src/budgets/refusal.ts';
 import type { BudgetReservation } from '../../src/budgets/reservation.ts';
 import type { BudgetRecord } from '../../src/budgets/schema.ts';
-import type { Exchange, ExchangeReply, ExchangeRequest } from '../../src/budgets/shared/exchange.ts';
+import type {
+  TallyExchange,
+  TallyExchangeReply,
+  TallyExchangeRequest,
+} from '../../src/budgets/shared/exchange.ts';
 import type { RememberedTally } from '../../src/budgets/shared/lease-store.ts';
 import { createSharedBudgets } from '../../src/budgets/shared/shared-budgets.ts';
 import { createShared, type SharedLimits } from '../../src/budgets/shared/shared-limits.ts';
@@ -14,10 +18,10 @@ const TICK_MS = 250;
 const GATEWAYS = 3;
 
 interface Message {
-  request: ExchangeRequest;
+  request: TallyExchangeRequest;
   /** Null until Redis has read it. */
-  reply: ExchangeReply | null;
-  resolve(reply: ExchangeReply): void;
+  reply: TallyExchangeReply | null;
+  resolve(reply: TallyExchangeReply): void;
   reject(error: Error): void;
 }
 
@@ -275,7 +279,7 @@ async function startProcess(
 ): Promise<Process> {
   const timers = new Set<Timer>();
   const messages: Message[] = [];
-  const exchange: Exchange = (request) =>
+  const exchange: TallyExchange = (request) =>
     new Promise((resolve, reject) => messages.push({ request, reply: null, resolve, reject }));
   const now = () => clock.now;
   const shared = createShared({
@@ -342,7 +346,7 @@ function memoryRedis(now: () => number) {
       if (what === 'flush') state.epoch = null;
       state.lost = true;
     },
-    exchange({ epoch, newEpoch, proposals, renew }: ExchangeRequest): ExchangeReply {
+    exchange({ epoch, newEpoch, proposals, renew }: TallyExchangeRequest): TallyExchangeReply {
       if (state.epoch === null || (renew && state.epoch.id === epoch))
         state.epoch = { id: newEpoch, at: now() };
       const { at, id } = state.epoch;

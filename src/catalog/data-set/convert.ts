@@ -8,7 +8,7 @@ import {
   sourceProvider,
 } from './schema.ts';
 
-export interface Converted {
+export interface ConvertedDataSet {
   table: ModelTable;
   /** How many models were read, and those that have not the shape of a model, as `provider/model: why`. */
   models: number;
@@ -20,7 +20,7 @@ export interface Converted {
  * @param document what https://models.dev/api.json holds, parsed
  * @throws TypeError when it is no list of providers at all
  */
-export function convertDataSet(document: unknown): Converted {
+export function convertDataSet(document: unknown): ConvertedDataSet {
   if (typeof document !== 'object' || document === null || Array.isArray(document))
     throw new TypeError('it is no object with one entry for each provider');
   const table: ModelTable = {};

@@ -23,7 +23,7 @@ const LEAST_KEPT = 0.5;
 const UNIT_FACTOR = 50;
 const MOST_IN_ANOTHER_UNIT = 0.02;
 
-export interface Verified {
+export interface VerifiedDataSet {
   table: ModelTable;
   changes: DataSetChanges;
   /** Models that were left out, as `provider/model: why`. */
@@ -36,7 +36,7 @@ export interface Verified {
  * @param current the models that are in force
  * @throws GatewayError `invalid_request` that says what is wrong with it
  */
-export function verifyDataSet(document: unknown, current: ModelTable): Verified {
+export function verifyDataSet(document: unknown, current: ModelTable): VerifiedDataSet {
   const { models, refused, table } = converted(document);
   const providers = Object.keys(table).length;
   if (providers < LEAST_PROVIDERS)
