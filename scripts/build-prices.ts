@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { findProvider, type ModelInfo, type ModelPrice } from '@pydantic/genai-prices';
 import { compile } from '../src/catalog/match.ts';
 import {
+  type MatchRule,
   type PricePeriod,
   type PriceRow,
   type PriceTable,
   priceTable,
-  type Rule,
   type Seller,
 } from '../src/catalog/schema.ts';
 import { ownProviders } from '../src/providers/index.ts';
@@ -127,19 +127,19 @@ function isFree(seller: string, model: ModelInfo): boolean {
   );
 }
 
-function calledAs(seller: string, model: ModelInfo, match: Rule): string[] {
+function calledAs(seller: string, model: ModelInfo, match: MatchRule): string[] {
   if (model.deprecated || notOffered[seller]?.test(model.id)) return [];
   // Fireworks' rows are named by the last part of the id; the ids themselves stand in the rule.
   if (seller === 'fireworks') return equals(match).filter((id) => id.endsWith(`/${model.id.toLowerCase()}`));
   return compile(match)(model.id.toLowerCase()) ? [spelledLike[seller]?.(model.id) ?? model.id] : [];
 }
 
-function equals(match: Rule): string[] {
+function equals(match: MatchRule): string[] {
   if (typeof match === 'string') return match.startsWith('=') ? [match.slice(1)] : [];
   return 'all' in match ? [] : match.flatMap(equals);
 }
 
-function rule(match: ModelInfo['match']): Rule {
+function rule(match: ModelInfo['match']): MatchRule {
   if ('equals' in match) return `=${match.equals.toLowerCase()}`;
   if ('starts_with' in match) return `^${match.starts_with.toLowerCase()}`;
   if ('ends_with' in match) return `$${match.ends_with.toLowerCase()}`;
