@@ -127,8 +127,8 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
       // What was changed is stored: a database that went away since then is no failure of the command.
       const revision = await withDeadline(opened.latestRevision(), SETTLE_MS).catch(() => before);
       if (revision === before) return;
-      const { hasTaken } = await import('./gateway/client.ts');
-      await hasTaken(await dataDir(), revision);
+      const { waitForRevision } = await import('./gateway/client.ts');
+      await waitForRevision(await dataDir(), revision);
     },
     close: async () => {
       const opened = store.started();

@@ -1,6 +1,6 @@
 import { type CacheRow, cacheRow } from '../../cache/schema.ts';
 import type { Command } from '../command.ts';
-import type { RunningGateway, Send } from '../gateway/client.ts';
+import type { GatewayRequest, RunningGateway } from '../gateway/client.ts';
 import { failure } from '../terminal/failure.ts';
 import { count } from '../terminal/text.ts';
 
@@ -36,7 +36,7 @@ function* known(said: unknown): Iterable<[string, unknown]> {
     if (Object.hasOwn(cacheRow.shape, name)) yield [name, value];
 }
 
-async function ask(gateway: RunningGateway, path: string, send: Send): Promise<unknown> {
+async function ask(gateway: RunningGateway, path: string, send: GatewayRequest): Promise<unknown> {
   const answer = await gateway.send(path, send);
   const chunks: Uint8Array[] = [];
   for await (const chunk of answer.body) chunks.push(chunk);

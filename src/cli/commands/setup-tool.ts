@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { ExitCode } from '../terminal/exit-code.ts';
 import { toolFlags } from '../tools/flags.ts';
 import { changeText, noteEnvironment } from '../tools/set-up.ts';
-import { type SetupDone, setUpAndTest } from '../tools/set-up-and-test.ts';
+import { type SetupResult, setUpAndTest } from '../tools/set-up-and-test.ts';
 
 /** `gateway setup-TOOL`: `tools configure` with a key and a model found, and the route tried. */
 export function setupToolCommand(id: string): Command {
@@ -33,7 +33,7 @@ export function setupToolCommand(id: string): Command {
   };
 }
 
-function show({ facts, model, outcome, test, tool }: SetupDone, context: Context): ExitCode {
+function show({ facts, model, outcome, test, tool }: SetupResult, context: Context): ExitCode {
   const { change, dryRun, made } = outcome;
   const { io } = context;
   const { root } = facts;

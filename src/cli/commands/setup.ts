@@ -7,6 +7,7 @@ import { connectionRecords, testDocument, testLine } from '../setup/connect.ts';
 import { credentialFlags, readCredential } from '../setup/credential.ts';
 import { discoveryDocument, discoveryText } from '../setup/discovery-text.ts';
 import {
+  type ConnectionTestResult,
   connectAgain,
   hasPassword,
   type NewKey,
@@ -14,7 +15,6 @@ import {
   nextSteps,
   passwordProblem,
   setPassword,
-  type Tested,
   testNew,
 } from '../setup/install.ts';
 import { baseUrlFor, connectable, needsKey, providerOf } from '../setup/provider-choice.ts';
@@ -147,8 +147,8 @@ async function wantedConnection(options: Options, context: Context) {
 
 interface Done {
   passwordSet: boolean;
-  record: Tested['record'] | null;
-  tested: Tested | null;
+  record: ConnectionTestResult['record'] | null;
+  tested: ConnectionTestResult | null;
   /** Asked for; its text is null where there was one of that name. */
   key: (Omit<NewKey, 'key'> & { key: string | null }) | null;
 }

@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { type Smoke, smoke } from '../setup/smoke.ts';
+import { runSmokeTest, type SmokeTest } from '../setup/smoke-test.ts';
 import type { ExitCode } from '../terminal/exit-code.ts';
 import { dollars } from '../terminal/text.ts';
 
@@ -31,9 +31,9 @@ export const testCommand: Command = {
     const gateway = await context.gateway();
     const model = options.text('model') ?? 'demo/echo';
     const timeoutMs = (options.count('timeout') ?? defaultTimeoutSeconds) * 1000;
-    const results: Smoke[] = [];
+    const results: SmokeTest[] = [];
     for (const stream of [false, true]) {
-      results.push(await smoke(gateway, { model, stream, timeoutMs }, context));
+      results.push(await runSmokeTest(gateway, { model, stream, timeoutMs }, context));
     }
     const exit: ExitCode = results.find((result) => result.exit !== 0)?.exit ?? 0;
     const document = { ok: exit === 0, model, url: gateway.url, requests: results.map(smokeDocument) };
@@ -44,7 +44,7 @@ export const testCommand: Command = {
   },
 };
 
-function smokeDocument(result: Smoke) {
+function smokeDocument(result: SmokeTest) {
   const { entry } = result;
   return {
     ok: result.error === null,
@@ -65,7 +65,7 @@ function smokeDocument(result: Smoke) {
 }
 
 /** One line about a smoke request, for people. */
-export function smokeLine(result: Smoke): string {
+export function smokeLine(result: SmokeTest): string {
   const kind = result.streamed ? 'streamed' : 'whole   ';
   if (result.error !== null) return `  ${kind}  failed: ${result.error}`;
   const first = result.firstByteMs === null ? '' : `, first byte after ${Math.round(result.firstByteMs)} ms`;

@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts';
 import { textOf } from '../gateway/api.ts';
-import type { Answer, Send } from '../gateway/client.ts';
+import type { GatewayRequest, GatewayResponse } from '../gateway/client.ts';
 import { failure } from '../terminal/failure.ts';
 
 const TIMEOUT_MS = 60_000;
 
 export interface EventsReply {
   status: number;
-  headers: Answer['headers'];
+  headers: GatewayResponse['headers'];
   /** The body as JSON. */
   body: unknown;
   text: string;
@@ -20,7 +20,7 @@ export interface EventsReply {
 export async function askEvents(
   context: Context,
   path: string,
-  send: Omit<Send, 'timeoutMs'>,
+  send: Omit<GatewayRequest, 'timeoutMs'>,
   allowed?: number,
 ): Promise<EventsReply> {
   const gateway = await context.gateway();
@@ -39,6 +39,6 @@ function refusal(status: number, body: unknown): Error {
 }
 
 /** What to say of an answer that is no success. */
-export async function refusalOf(answer: Answer): Promise<Error> {
+export async function refusalOf(answer: GatewayResponse): Promise<Error> {
   return refusal(answer.status, JSON.parse(await textOf(answer)));
 }

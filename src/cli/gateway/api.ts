@@ -1,5 +1,5 @@
 import { failure } from '../terminal/failure.ts';
-import type { Answer, RunningGateway } from './client.ts';
+import type { GatewayResponse, RunningGateway } from './client.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -37,7 +37,7 @@ function isNamed(action: unknown, name: string): boolean {
   return typeof action === 'object' && action !== null && 'name' in action && action.name === name;
 }
 
-export async function textOf({ body }: Answer): Promise<string> {
+export async function textOf({ body }: GatewayResponse): Promise<string> {
   const pieces: Uint8Array[] = [];
   for await (const piece of body) pieces.push(piece);
   return Buffer.concat(pieces).toString('utf8');

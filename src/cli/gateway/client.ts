@@ -13,10 +13,10 @@ export interface RunningGateway {
   startedAt: number;
   version: string;
   /** Sends a request with the key of this process, which works from loopback only. */
-  send(path: string, what: Send): Promise<Answer>;
+  send(path: string, what: GatewayRequest): Promise<GatewayResponse>;
 }
 
-export interface Send {
+export interface GatewayRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
@@ -27,7 +27,7 @@ export interface Send {
   timeoutMs: number | null;
 }
 
-export interface Answer {
+export interface GatewayResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: AsyncIterable<Uint8Array>;
@@ -88,7 +88,7 @@ async function answers(url: string): Promise<boolean> {
  * Waits until the gateway that runs on `dataDir` works by the settings of `revision` or later. Gives up without a
  * word after two seconds, and at once when none runs: the change is stored in any case.
  */
-export async function hasTaken(dataDir: string, revision: number): Promise<void> {
+export async function waitForRevision(dataDir: string, revision: number): Promise<void> {
   const run = readRunFile(dataDir);
   if (run === null) return;
   const signal = AbortSignal.timeout(takeOverMs);

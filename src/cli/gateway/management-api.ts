@@ -2,7 +2,7 @@ import { FrameBuffer } from '../../lib/frame-buffer.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import { type Api, ApiError, type Body, onlyReads } from '../../mcp/api.ts';
 import { textOf } from './api.ts';
-import { findGateway, notRunning, type Send } from './client.ts';
+import { findGateway, type GatewayRequest, notRunning } from './client.ts';
 
 /** Tools that look at the machine run programs, which may take a while. */
 const TIMEOUT_MS = 60_000;
@@ -12,7 +12,7 @@ const TIMEOUT_MS = 60_000;
  * each call, so that it may be started, stopped and started again meanwhile.
  */
 export function managementApi(dataDir: string, { readOnly }: { readOnly: boolean }): Api {
-  const ask = async (path: string, send: Omit<Send, 'timeoutMs'>): Promise<Body> => {
+  const ask = async (path: string, send: Omit<GatewayRequest, 'timeoutMs'>): Promise<Body> => {
     const gateway = await findGateway(dataDir);
     if (gateway === null) throw new ApiError('gateway_not_running', notRunning(dataDir).message);
     const answer = await gateway.send(`/api${path}`, { ...send, timeoutMs: TIMEOUT_MS });

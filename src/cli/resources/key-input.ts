@@ -180,6 +180,6 @@ export async function namedKey(options: Options, context: Context) {
 }
 
 /** The failure of a change that came too late. */
-export function keyGone(name: string): Error {
+export function keyNotFound(name: string): Error {
   return failure(1, 'not_found', `The key "${name}" was removed by someone else meanwhile.`);
 }

@@ -50,13 +50,13 @@ export async function connect(
   return audited(context, newConnectionEntry(wanted), () => stored.add(wanted));
 }
 
-export interface Tested {
+export interface ConnectionTestResult {
   record: ConnectionRecord;
   result: Awaited<ReturnType<typeof testStored>>;
 }
 
 /** Tests a connection and reads its record again, which then says how the test went. */
-export async function testNew(record: ConnectionRecord, context: Context): Promise<Tested> {
+export async function testNew(record: ConnectionRecord, context: Context): Promise<ConnectionTestResult> {
   const result = await testStored(record, context);
   return { record: (await (await connections(context)).find(record.id)) ?? record, result };
 }

@@ -8,7 +8,7 @@ import type { ExitCode } from '../terminal/exit-code.ts';
 import { reportOf } from '../terminal/failure.ts';
 
 /** Outcome of one small request through the running gateway. Times in milliseconds. */
-export interface Smoke {
+export interface SmokeTest {
   streamed: boolean;
   path: string;
   status: number | null;
@@ -23,7 +23,7 @@ export interface Smoke {
   entry: LedgerRow | null;
 }
 
-export interface SmokeRequest {
+export interface SmokeTestRequest {
   model: string;
   stream: boolean;
   timeoutMs: number;
@@ -60,11 +60,11 @@ const ledgerWaitMs = 2000;
 const ledgerPollMs = 50;
 
 /** Sends one small request through `gateway`, in the first format that the model's provider speaks. */
-export async function smoke(
+export async function runSmokeTest(
   gateway: RunningGateway,
-  request: SmokeRequest,
+  request: SmokeTestRequest,
   context: Context,
-): Promise<Smoke> {
+): Promise<SmokeTest> {
   let outcome = await attempt(gateway, chat, request, context);
   for (const surface of [messages, responses]) {
     if (outcome.code !== 'format_not_supported') break;
@@ -74,7 +74,7 @@ export async function smoke(
   return smoke;
 }
 
-interface Outcome extends Smoke {
+interface Outcome extends SmokeTest {
   /** The error code of the answer, or null. */
   code: string | null;
 }
@@ -82,7 +82,7 @@ interface Outcome extends Smoke {
 async function attempt(
   gateway: RunningGateway,
   surface: Surface,
-  { model, stream, timeoutMs }: SmokeRequest,
+  { model, stream, timeoutMs }: SmokeTestRequest,
   context: Context,
 ): Promise<Outcome> {
   const start = performance.now();

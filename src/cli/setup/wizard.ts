@@ -23,7 +23,7 @@ import {
   testNew,
 } from './install.ts';
 import { baseUrlFor, needsKey } from './provider-choice.ts';
-import { smoke } from './smoke.ts';
+import { runSmokeTest } from './smoke-test.ts';
 
 const smokeTimeoutMs = 60_000;
 
@@ -203,7 +203,7 @@ async function testStep(context: Context): Promise<boolean> {
   const gateway = await context.findGateway();
   if (gateway === null) return false;
   const request = { model: 'demo/echo', stream: true, timeoutMs: smokeTimeoutMs };
-  const { error, latencyMs } = await smoke(gateway, request, context);
+  const { error, latencyMs } = await runSmokeTest(gateway, request, context);
   const outcome = error === null ? `ok in ${Math.round(latencyMs)} ms` : `failed: ${error}`;
   context.io.note(`Test request to demo/echo through ${gateway.url}: ${outcome}`);
   return true;

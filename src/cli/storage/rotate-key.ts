@@ -38,7 +38,7 @@ export interface RotateInput {
 
 export type RotationStep = 'backup' | 'key' | 'encrypt' | 'commit' | 'place' | 'done';
 
-export interface Rotated {
+export interface KeyRotation {
   /** Where the new key is. */
   source: 'environment' | 'file';
   credentials: number;
@@ -53,7 +53,7 @@ export interface Rotated {
  * a data directory in which one of the two opens everything, and the next start knows which.
  * @throws GatewayError when a gateway runs, or the old key does not open every credential; nothing is changed then
  */
-export async function rotateStorageKey(input: RotateInput): Promise<Rotated> {
+export async function rotateStorageKey(input: RotateInput): Promise<KeyRotation> {
   const { dataDir, now, owner, progress, version } = input;
   const lock = await acquireDataDir(dataDir, owner);
   try {
@@ -117,7 +117,7 @@ async function encrypt(
   from: StorageKey,
   to: StorageKey,
   progress: RotateInput['progress'],
-): Promise<Pick<Rotated, 'credentials' | 'responses'>> {
+): Promise<Pick<KeyRotation, 'credentials' | 'responses'>> {
   await progress('encrypt');
   // The old key may go once this is on the disk, not once it is on its way there.
   await sql.raw('pragma synchronous = full').execute(store.db);

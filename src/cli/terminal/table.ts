@@ -12,7 +12,7 @@ export interface Column<Row> {
 type Paint = (style: StyleName, text: string) => string;
 
 /** A column with its cells as text, and how wide it is printed. */
-interface Drawn {
+interface TableColumn {
   title: string;
   align: 'right' | undefined;
   optional: boolean;
@@ -33,13 +33,13 @@ export function table<Row>(
   rows: readonly Row[],
   { paint, width }: { paint: Paint; width: number | null },
 ): string {
-  const drawn = columns.map((column) => draw(column, rows));
-  if (width === null) return grid(drawn, paint);
-  let shown = drawn;
+  const laidOut = columns.map((column) => draw(column, rows));
+  if (width === null) return grid(laidOut, paint);
+  let shown = laidOut;
   while (totalOf(shown) > width && shown.some(({ optional }) => optional)) shown = withoutLastOptional(shown);
   const fitted = fit(shown, width);
-  if (fitted === null) return stacked(drawn, { paint, width });
-  const left = drawn.filter((column) => !shown.includes(column)).map(({ title }) => title);
+  if (fitted === null) return stacked(laidOut, { paint, width });
+  const left = laidOut.filter((column) => !shown.includes(column)).map(({ title }) => title);
   if (left.length === 0) return grid(fitted, paint);
   const note = wrap(`Not shown, for the terminal is too narrow: ${left.join(', ')}. --json has all.`, width);
   return [grid(fitted, paint), ...note.map((line) => paint('dim', line))].join('\n');
@@ -48,25 +48,25 @@ export function table<Row>(
 function draw<Row>(
   { align, cell, optional = false, style, title }: Column<Row>,
   rows: readonly Row[],
-): Drawn {
+): TableColumn {
   const cells = rows.map((row) => ({ text: printable(cell(row)), style: style?.(row) ?? null }));
   const width = Math.max(title.length, ...cells.map(({ text }) => text.length));
   return { title, align, optional, cells, width };
 }
 
-const totalOf = (drawn: readonly Drawn[]) =>
-  drawn.reduce((sum, { width }) => sum + width, GAP * (drawn.length - 1));
+const totalOf = (columns: readonly TableColumn[]) =>
+  columns.reduce((sum, { width }) => sum + width, GAP * (columns.length - 1));
 
-function withoutLastOptional(drawn: readonly Drawn[]): Drawn[] {
-  return drawn.toSpliced(
-    drawn.findLastIndex(({ optional }) => optional),
+function withoutLastOptional(columns: readonly TableColumn[]): TableColumn[] {
+  return columns.toSpliced(
+    columns.findLastIndex(({ optional }) => optional),
     1,
   );
 }
 
 /** The columns, the widest made narrower until all fit; null where their longest words do not fit. */
-function fit(drawn: readonly Drawn[], width: number): Drawn[] | null {
-  const fitted = drawn.map((column) => ({ ...column, least: longestWord(column) }));
+function fit(columns: readonly TableColumn[], width: number): TableColumn[] | null {
+  const fitted = columns.map((column) => ({ ...column, least: longestWord(column) }));
   for (let over = totalOf(fitted) - width; over > 0; over = totalOf(fitted) - width) {
     const [widest] = fitted.filter((one) => one.width > one.least).sort((a, b) => b.width - a.width);
     if (widest === undefined) return null;
@@ -75,25 +75,25 @@ function fit(drawn: readonly Drawn[], width: number): Drawn[] | null {
   return fitted;
 }
 
-function longestWord({ cells, title }: Drawn): number {
+function longestWord({ cells, title }: TableColumn): number {
   const words = cells.flatMap(({ text }) => text.split(' '));
   return Math.max(title.length, ...words.map(({ length }) => length));
 }
 
-function grid(drawn: readonly Drawn[], paint: Paint): string {
-  const pad = (text: string, { align, width }: Drawn, last: boolean) => {
+function grid(columns: readonly TableColumn[], paint: Paint): string {
+  const pad = (text: string, { align, width }: TableColumn, last: boolean) => {
     if (align === 'right') return text.padStart(width);
     return last ? text : text.padEnd(width);
   };
-  const line = (cellOf: (column: Drawn, last: boolean) => string) =>
-    drawn.map((column, index) => cellOf(column, index === drawn.length - 1)).join(' '.repeat(GAP));
+  const line = (cellOf: (column: TableColumn, last: boolean) => string) =>
+    columns.map((column, index) => cellOf(column, index === columns.length - 1)).join(' '.repeat(GAP));
   const header = paint(
     'bold',
     line((column, last) => pad(column.title, column, last)),
   );
-  const count = drawn[0]?.cells.length ?? 0;
+  const count = columns[0]?.cells.length ?? 0;
   const body = Array.from({ length: count }, (_, row) => {
-    const wrapped = new Map(drawn.map((one) => [one, wrap(one.cells[row]?.text ?? '', one.width)]));
+    const wrapped = new Map(columns.map((one) => [one, wrap(one.cells[row]?.text ?? '', one.width)]));
     const height = Math.max(...[...wrapped.values()].map(({ length }) => length));
     return Array.from({ length: height }, (__, part) =>
       line((column, last) => {
@@ -120,7 +120,7 @@ function wrap(text: string, width: number): string[] {
 
 /** Each row by itself: its first cell, and below it the others with their titles. */
 function stacked(
-  [first, ...others]: readonly Drawn[],
+  [first, ...others]: readonly TableColumn[],
   { paint, width }: { paint: Paint; width: number },
 ): string {
   const titles = Math.max(0, ...others.map(({ title }) => title.length));

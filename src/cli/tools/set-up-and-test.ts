@@ -7,7 +7,7 @@ import { chosenModel } from './model.ts';
 import { type RouteTest, testRoute } from './route-test.ts';
 import { type SetupOutcome, setUpTool } from './set-up.ts';
 
-export interface SetupDone {
+export interface SetupResult {
   /** With the recipe of the version that is installed. */
   tool: Tool;
   outcome: SetupOutcome;
@@ -22,7 +22,7 @@ export interface SetupDone {
  * @param options the flags of `gateway setup-TOOL`
  * @throws a failure when the answer is no, or something is missing that nobody can be asked for
  */
-export async function setUpAndTest(entry: Tool, options: Options, context: Context): Promise<SetupDone> {
+export async function setUpAndTest(entry: Tool, options: Options, context: Context): Promise<SetupResult> {
   const place = await toolPlace(context);
   const tool = await installedTool(entry, place);
   const key = await keyForSetup(tool, place, options, context);

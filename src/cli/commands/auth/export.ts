@@ -16,7 +16,7 @@ const banner = `!! WARNING !!
 !! that keep a history, and remove it when it has served.`;
 
 /** A connection with what it logs in with. Only API keys are stored so far. */
-interface Exported {
+interface ExportedConnection {
   id: string;
   provider: string;
   name: string;
@@ -66,7 +66,7 @@ export const authExportCommand: Command = {
   },
 };
 
-async function readAll(options: Options, { config, existingStore }: Context): Promise<Exported[]> {
+async function readAll(options: Options, { config, existingStore }: Context): Promise<ExportedConnection[]> {
   const { dataDir, storageKey } = await config();
   if (storageKey === null)
     throw usageError(
@@ -87,7 +87,11 @@ async function readAll(options: Options, { config, existingStore }: Context): Pr
   }));
 }
 
-async function put(exported: readonly Exported[], options: Options, { io }: Context): Promise<void> {
+async function put(
+  exported: readonly ExportedConnection[],
+  options: Options,
+  { io }: Context,
+): Promise<void> {
   const inLines = options.text('format') === 'env';
   const variables = inLines ? variablesOf(exported) : {};
   const document = inLines ? { variables } : { connections: exported };
@@ -107,7 +111,7 @@ async function put(exported: readonly Exported[], options: Options, { io }: Cont
 }
 
 /** `GATEWAY_OPENAI_API_KEY`; a second connection of a provider gets `GATEWAY_OPENAI_2_API_KEY`. */
-function variablesOf(exported: readonly Exported[]): Record<string, string> {
+function variablesOf(exported: readonly ExportedConnection[]): Record<string, string> {
   const seen = new Map<string, number>();
   const variables: Record<string, string> = {};
   for (const { apiKey, provider } of exported) {

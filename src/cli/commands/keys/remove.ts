@@ -1,6 +1,6 @@
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
-import { keyGone, namedKey } from '../../resources/key-input.ts';
+import { keyNotFound, namedKey } from '../../resources/key-input.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';
 
 export const keysRemoveCommand: Command = {
@@ -15,7 +15,7 @@ export const keysRemoveCommand: Command = {
     const { keys, name, row } = await namedKey(options, context);
     await confirmDestruction(`Remove the key "${name}" (${String(row['prefix'])})?`, options, io);
     const entry = { action: 'keys.delete', target: row.id, before: { name } };
-    if (!(await audited(context, entry, () => keys.remove(row.id)))) throw keyGone(name);
+    if (!(await audited(context, entry, () => keys.remove(row.id)))) throw keyNotFound(name);
     io.result({ removed: true, id: row.id, name }, () => `Removed the key "${name}".`);
     return 0;
   },

@@ -1,6 +1,6 @@
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
-import { keyGone, namedKey } from '../../resources/key-input.ts';
+import { keyNotFound, namedKey } from '../../resources/key-input.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';
 
 export const keysRotateCommand: Command = {
@@ -14,7 +14,7 @@ export const keysRotateCommand: Command = {
     const { keys, name, row } = await namedKey(options, context);
     await confirmDestruction(`Replace the key "${name}"? The old one stops working at once.`, options, io);
     const key = await audited(context, { action: 'keys.rotate', target: row.id }, () => keys.rotate(row.id));
-    if (key === null) throw keyGone(name);
+    if (key === null) throw keyNotFound(name);
     io.result({ rotated: true, id: row.id, name, key }, () => key);
     if (!io.json) io.note(`The key "${name}" has another text. It is shown this once only.`);
     return 0;

@@ -1,6 +1,6 @@
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
-import { keyGone, namedKey } from '../../resources/key-input.ts';
+import { keyNotFound, namedKey } from '../../resources/key-input.ts';
 
 /** Whoever uses the key gets 401 until it is enabled again. */
 export const keysDisableCommand = switchTo(true);
@@ -21,7 +21,7 @@ function switchTo(disabled: boolean): Command {
     run: async (options, context) => {
       const { keys, name, row } = await namedKey(options, context);
       const entry = { action: `keys.${verb}`, target: row.id };
-      if (!(await audited(context, entry, () => keys.update(row.id, { disabled })))) throw keyGone(name);
+      if (!(await audited(context, entry, () => keys.update(row.id, { disabled })))) throw keyNotFound(name);
       context.io.result({ id: row.id, name, disabled }, () => `The key "${name}" is ${verb}d.`);
       return 0;
     },
