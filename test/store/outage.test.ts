@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createLedger } from '../../src/ledger/record.ts';
 import { recentRequests } from '../../src/ledger/report.ts';
-import { lookAtPostgres } from '../../src/store/postgres/look.ts';
+import { inspectPostgres } from '../../src/store/postgres/inspect.ts';
 import { openOutbox } from '../../src/store/postgres/outbox.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { createWriter } from '../../src/store/writer.ts';
@@ -94,7 +94,7 @@ describe('an outage of the PostgreSQL server', { skip: !hasPostgres }, () => {
     await store.insertMany('traces', columns, [['req_2', '{}']]);
     assert.equal((await store.db.selectFrom('traces').selectAll().execute()).length, 2);
     await Promise.all(Array.from({ length: 12 }, transaction));
-    assert.deepEqual((await lookAtPostgres(address)).pending, []);
+    assert.deepEqual((await inspectPostgres(address)).pending, []);
     const other = await openPostgresStore(address, { follow: false });
     await other.db.insertInto('settings').values({ name: 'x', value: 'y' }).execute();
     const wanted = other.revision();

@@ -121,7 +121,7 @@ async function mayOpen({ database, dataDir }: Config): Promise<boolean> {
 
 /** Loaded only where there is a server to look at. */
 async function lookAt(database: string) {
-  return (await import('../../store/postgres/look.ts')).lookAtPostgres(database);
+  return (await import('../../store/postgres/inspect.ts')).inspectPostgres(database);
 }
 
 async function checkServer(database: string): Promise<Finding> {

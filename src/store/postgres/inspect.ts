@@ -4,21 +4,21 @@ import { reported } from './failure.ts';
 import { pendingMigrations } from './migrate.ts';
 import { openPool } from './pool.ts';
 
-/** What a look at the database found, without changing it. */
-export interface Looked {
+/** The state of a database, as found without changing it. */
+export interface PostgresInspection {
   place: string;
   /** Migrations that the next start brings; all of them in an empty database. */
   pending: readonly string[];
   empty: boolean;
 }
 
-const LOOK_MS = 10_000;
+const INSPECTION_MS = 10_000;
 
 /** @throws GatewayError as opening it would */
-export async function lookAtPostgres(url: string): Promise<Looked> {
+export async function inspectPostgres(url: string): Promise<PostgresInspection> {
   const address = postgresAddress(url);
   const { place } = address;
-  const pool = openPool(address, { max: 1, statementMs: LOOK_MS, readOnly: true });
+  const pool = openPool(address, { max: 1, statementMs: INSPECTION_MS, readOnly: true });
   try {
     const known = Object.keys(migrations);
     const pending = await pendingMigrations(pool.sql(), known, { create: true, place });
