@@ -1,5 +1,6 @@
 import { GatewayError } from '../../lib/error.ts';
 import { isObject, type JsonObject } from '../json/values.ts';
+import { withDescribedConstraints } from './described-constraints.ts';
 import { annotations, mapInner, silent, typesOf, without } from './keywords.ts';
 import type { Lost } from './merge.ts';
 import { aloneReference, endless, recursive, withoutUnused } from './recursion.ts';
@@ -18,7 +19,6 @@ import {
   wellFormed,
   withKey,
 } from './shape.ts';
-import { told } from './told.ts';
 import { alone, objectRoot, oneType } from './union.ts';
 
 export interface FittedSchema {
@@ -177,7 +177,7 @@ function known(schema: JsonObject, { lost, rules }: Walk): JsonObject {
     ([key, value]) => !silent.has(key) && !key.startsWith('x-') && !isNothing(key, value),
   );
   for (const [key] of missed) if (!annotations.has(key)) lost.add(key);
-  return told(kept, missed);
+  return withDescribedConstraints(kept, missed);
 }
 
 const flags: ReadonlySet<string> = new Set([

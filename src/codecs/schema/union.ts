@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../json/values.ts';
+import { withDescribedConstraints } from './described-constraints.ts';
 import { annotations, typeOfKeyword, typeOfValue, typesOf, without } from './keywords.ts';
 import { type Lost, mergeAll } from './merge.ts';
 import type { SchemaRules } from './rules.ts';
 import { asSchema, merged, plainTypes, wellFormed, withKey } from './shape.ts';
-import { told } from './told.ts';
 
 /**
  * For targets that know one type a schema: several types as `anyOf`, and null by the target's own word.
@@ -159,7 +159,7 @@ export function objectRoot(
   }
   const object = 'type' in result ? withKey(result, 'type', 'object') : { type: 'object', ...result };
   const complete = isObject(object['properties']) ? object : { ...object, properties: {} };
-  return told(complete, gone);
+  return withDescribedConstraints(complete, gone);
 }
 
 const notAtRoot: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'enum', 'const', 'not']);
