@@ -20,7 +20,7 @@ import type { Codec } from '../wire-codec.ts';
 import { gemini } from './codec.ts';
 import { decodeRequest } from './request/decode.ts';
 import { encodeRequest } from './request/encode.ts';
-import { NO_SIGNATURE, sealOf, signatureOf } from './signature.ts';
+import { encryptedReasoningOf, NO_SIGNATURE, signatureOf } from './signature.ts';
 
 const G2 = 'gemini-2.5-flash';
 const G3 = 'gemini-3.8-flash';
@@ -478,8 +478,12 @@ describe('a generateContent request of a caller', () => {
     const foreign = { format: 'anthropic-messages', kind: 'signature', value: 'EqQB' } as const;
     const thoughtSignature = signatureOf(foreign);
     assert.match(thoughtSignature, /^[A-Za-z0-9+/]+=*$/);
-    assert.deepEqual(sealOf(thoughtSignature), foreign);
-    assert.deepEqual(sealOf(embedEncryptedReasoning(foreign))?.format, 'gemini', 'only as bytes');
+    assert.deepEqual(encryptedReasoningOf(thoughtSignature), foreign);
+    assert.deepEqual(
+      encryptedReasoningOf(embedEncryptedReasoning(foreign))?.format,
+      'gemini',
+      'only as bytes',
+    );
     const thought = { text: 'Hm.', thought: true };
     const reasoning = { type: 'reasoning', text: 'Hm.', summary: false, sealed: foreign };
     const functionCall = { name: 'read', id: 'a', args: {} };

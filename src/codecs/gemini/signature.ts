@@ -11,21 +11,21 @@ export const NO_SIGNATURE = 'skip_thought_signature_validator';
 const placeholders: ReadonlySet<string> = new Set([NO_SIGNATURE, 'context_engineering_is_the_way_to_go']);
 
 /**
- * The seal in a `thoughtSignature`: the vendor's own, or another format's that was carried here. Null for a
- * placeholder, which seals nothing.
+ * The encrypted reasoning in a `thoughtSignature`: the vendor's own, or another format's that was embedded there. Null for a
+ * placeholder.
  */
-export function sealOf(signature: string): Sealed | null {
+export function encryptedReasoningOf(signature: string): Sealed | null {
   if (signature === '' || placeholders.has(signature)) return null;
   return carriedWithThought(signature)?.sealed ?? { format: 'gemini', kind: 'signature', value: signature };
 }
 
-/** The thought that was carried with its seal; '' for a signature that carries none. */
+/** The thought that was embedded with its signature; empty where there is none. */
 export function thoughtIn(signature: string): string {
   return carriedWithThought(signature)?.thought ?? '';
 }
 
 /**
- * The `thoughtSignature` for a seal. The member is bytes in base64: Google's Go and Python clients decode it.
+ * The `thoughtSignature` for encrypted reasoning. The field is bytes in base64: Google's Go and Python clients decode it.
  * @param thought what is sealed. It goes along where its maker takes a signature back only with it (Anthropic), for
  *   clients send no thoughts back (Gemini CLI).
  */

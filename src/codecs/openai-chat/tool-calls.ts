@@ -1,4 +1,4 @@
-import { sealOf } from '../gemini/signature.ts';
+import { encryptedReasoningOf } from '../gemini/signature.ts';
 import { numberOf } from '../json/lossless.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
 import type { Sealed } from '../model/conversation.ts';
@@ -69,7 +69,7 @@ export function nameIn(call: ToolCall): string {
 /** Google's seal of the thoughts before a call, as its own chat surface has it ("Thought signatures", OpenAI compatibility). */
 export function signatureOfCall(call: Sealable): Sealed | null {
   const { google } = objectOf<ExtraContent>(call.extra_content);
-  return sealOf(textOf(objectOf<GoogleExtra>(google).thought_signature));
+  return encryptedReasoningOf(textOf(objectOf<GoogleExtra>(google).thought_signature));
 }
 
 /** A call's members that bear such a seal. */

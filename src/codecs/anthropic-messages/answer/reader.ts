@@ -272,7 +272,7 @@ function closed(open: OpenBlock): StreamPart[] {
     case 'text':
       return [{ type: 'text-end', block }];
     case 'reasoning':
-      return [{ type: 'reasoning-end', block, sealed: sealOf(open) }];
+      return [{ type: 'reasoning-end', block, sealed: encryptedReasoningOf(open) }];
     case 'tool-call':
       return [...wholeInput(open), { type: 'tool-call-end', block, complete: true }];
     case 'native':
@@ -325,7 +325,7 @@ function wholeInput({ block, input, start }: OpenBlock): StreamPart[] {
   return input !== '' || text === '' ? [] : [{ type: 'tool-call-delta', block, text }];
 }
 
-function sealOf({ signature, start }: OpenBlock): Sealed | null {
+function encryptedReasoningOf({ signature, start }: OpenBlock): Sealed | null {
   if (start.type === 'redacted_thinking')
     return { format: 'anthropic-messages', kind: 'redacted', value: textOf(start.data) };
   return signature === '' ? null : { format: 'anthropic-messages', kind: 'signature', value: signature };

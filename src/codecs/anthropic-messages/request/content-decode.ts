@@ -63,7 +63,7 @@ function readBlock(value: unknown, path: string): Part | Part[] {
         type: 'reasoning',
         text: '',
         summary: false,
-        sealed: sealOf(textOf(block.data), 'redacted'),
+        sealed: encryptedReasoningOf(textOf(block.data), 'redacted'),
       };
     default:
       return nativeBlock(type, block);
@@ -74,7 +74,8 @@ function thinkingPart(block: MessageBlock, path: string): ReasoningPart {
   const text = textAt(block, 'thinking', `${path}.thinking`) ?? '';
   const signature = textOf(block.signature);
   const carried = carriedWithThought(signature);
-  const sealed = carried === null ? sealOf(signature, 'signature') : embeddedReasoning(carried.sealed);
+  const sealed =
+    carried === null ? encryptedReasoningOf(signature, 'signature') : embeddedReasoning(carried.sealed);
   return { type: 'reasoning', text: text === '' ? (carried?.thought ?? '') : text, summary: false, sealed };
 }
 
@@ -83,7 +84,7 @@ function nativeBlock(name: string, value: MessageBlock): NativePart {
 }
 
 /** The seal that stands in a block: its maker's, perhaps another format's that was carried here. */
-function sealOf(value: string, kind: 'signature' | 'redacted'): Sealed | null {
+function encryptedReasoningOf(value: string, kind: 'signature' | 'redacted'): Sealed | null {
   if (value === '') return null;
   return carriedSeal(value) ?? { format: 'anthropic-messages', kind, value };
 }

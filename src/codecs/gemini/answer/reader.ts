@@ -3,7 +3,7 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/
 import type { Sealed } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
 import type { PartReader, StreamPart } from '../../model/stream-part.ts';
-import { sealOf } from '../signature.ts';
+import { encryptedReasoningOf } from '../signature.ts';
 import type {
   Candidate,
   CitationMetadata,
@@ -119,7 +119,7 @@ class GeminiReader implements PartReader {
   }
 
   #part(part: ContentPart): StreamPart[] {
-    const seal = sealOf(textOf(part.thoughtSignature));
+    const seal = encryptedReasoningOf(textOf(part.thoughtSignature));
     const name = contentName(part);
     if (name === 'functionCall') return this.#call(objectOf(part.functionCall), seal);
     // Google writes one or the other; servers like it do not all.

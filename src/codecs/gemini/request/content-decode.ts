@@ -9,7 +9,7 @@ import type {
   Sealed,
   Source,
 } from '../../model/conversation.ts';
-import { sealOf, thoughtIn } from '../signature.ts';
+import { encryptedReasoningOf, thoughtIn } from '../signature.ts';
 import type { ContentPart, FileData, FunctionCall, FunctionResponse, InlineData } from '../wire.ts';
 import { messageAt } from '../wire-names.ts';
 import { kindOf, mediaPart, typeOfUrl } from './media.ts';
@@ -33,7 +33,7 @@ export function readPart(
   pairing: CallPairing,
 ): Part[] {
   const signature = textAt(part, 'thoughtSignature', `${path}.thoughtSignature`) ?? '';
-  const seal = sealOf(signature);
+  const seal = encryptedReasoningOf(signature);
   const text = textAt(part, 'text', `${path}.text`);
   if (part.thought === true) return thoughtPart(text, seal, before.at(-1));
   const said = text === null ? dataPart(part, path, pairing) : text === '' ? [] : [plainText(text)];

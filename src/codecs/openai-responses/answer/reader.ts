@@ -143,7 +143,7 @@ class ResponsesReader implements PartReader {
     block.open = false;
     switch (block.kind) {
       case 'reasoning':
-        return [{ type: 'reasoning-end', block: block.block, sealed: sealOf(item) }];
+        return [{ type: 'reasoning-end', block: block.block, sealed: encryptedReasoningOf(item) }];
       case 'tool-call':
         return [{ type: 'tool-call-end', block: block.block, complete: item.status !== 'incomplete' }];
       default:
@@ -196,7 +196,7 @@ class ResponsesReader implements PartReader {
     const words = (list: unknown) => listOf(list).map((part) => textOf(objectOf<ItemPart>(part).text));
     const content = words(item.content).join('');
     const summary = words(item.summary).join('\n\n');
-    if (content === '' && summary === '' && sealOf(item) === null) return [];
+    if (content === '' && summary === '' && encryptedReasoningOf(item) === null) return [];
     return content === ''
       ? this.#reasoning(
           event,
@@ -369,7 +369,7 @@ function citationOf(block: number, value: Annotation): StreamPart {
   return { type: 'citation', block, citation };
 }
 
-function sealOf(item: ResponsesItem): Sealed | null {
+function encryptedReasoningOf(item: ResponsesItem): Sealed | null {
   const value = textOf(item.encrypted_content);
   if (value === '') return null;
   const id = typeof item.id === 'string' ? { id: item.id } : {};
