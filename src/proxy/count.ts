@@ -61,13 +61,13 @@ export async function countTokens(
     read,
     ...(named === undefined ? {} : { named: { ...named, stream: false } }),
   };
-  const { facts, turned } = await planned(context, unrecorded(newFacts(asked)), asked);
-  const sent = parseObject(joined(turned.model.pieces).toString('utf8'));
+  const { facts, resolved } = await planned(context, unrecorded(newFacts(asked)), asked);
+  const sent = parseObject(joined(resolved.model.pieces).toString('utf8'));
   const counting = codecOf(format).counting;
   if (sent === null || counting === undefined)
     throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
   const request: JsonObject = { ...countedRequest(sent), model: facts.requestedModel };
-  const [target] = turned.targets;
+  const [target] = resolved.targets;
   const question: Question = { context, exchange, format, counting, request, target };
   const told = await ownCount(question);
   const tokens = told ?? conversationTokens(conversationOf(question));

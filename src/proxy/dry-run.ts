@@ -60,13 +60,13 @@ export function refuseDryRun({ headers }: { headers: IncomingHttpHeaders }): voi
  */
 export async function dryRun(context: ProxyContext, asked: Asked): Promise<void> {
   const request = await planned(context, unrecorded(newFacts(asked)), asked);
-  const { facts, plan, turned } = request;
+  const { facts, plan, resolved } = request;
   sendJson(asked.exchange, 200, {
     object: 'gateway.dry_run',
     model: facts.requestedModel,
     format: asked.format,
     combo: plan.trace.combo,
-    targets: turned.targets.map((target) => atTarget(context, request, target)),
+    targets: resolved.targets.map((target) => atTarget(context, request, target)),
     skipped: plan.trace.skipped.map(({ connection, detail, model, provider, reason }) => ({
       connection,
       provider,
@@ -78,8 +78,8 @@ export async function dryRun(context: ProxyContext, asked: Asked): Promise<void>
 }
 
 function atTarget(context: ProxyContext, request: PlannedRequest, target: Target): DryRunTarget {
-  const { facts, turned } = request;
-  const relayed = target.format === facts.format && turned.turn?.compacts !== true;
+  const { facts, resolved } = request;
+  const relayed = target.format === facts.format && resolved.responseState?.compacts !== true;
   const { connection, model, provider } = nameOf(target);
   const row = { connection, provider, model, format: target.format, relayed };
   try {
@@ -107,10 +107,10 @@ function checkUsable(
 
 function leftByRelay(
   { refused }: ProxyContext,
-  { facts: { exchange }, turned }: PlannedRequest,
+  { facts: { exchange }, resolved }: PlannedRequest,
   target: Target,
 ): string[] {
-  const { left } = relayedHistory(turned.model.pieces, {
+  const { left } = relayedHistory(resolved.model.pieces, {
     format: target.format,
     model: target.model,
     dialect: dialectOf(target.provider.dialect),
@@ -123,10 +123,10 @@ function leftByRelay(
 /** @throws GatewayError `not_translatable` and what else is wrong with a request */
 function leftByTranslation(
   { fitSchema, outputCaps, refused }: ProxyContext,
-  { facts: { format }, named, plan, turned }: PlannedRequest,
+  { facts: { format }, named, plan, resolved }: PlannedRequest,
   target: Target,
 ): Pick<DryRunTarget, 'dropped' | 'lowered' | 'added'> {
-  const asked = { body: turned.model.pieces, named, target, turn: turned.turn };
+  const asked = { body: resolved.model.pieces, named, target, responseState: resolved.responseState };
   const { addsTurn, dropped, lowered } = translateRequest(asked, format, {
     fit: fitSchema,
     refused: refused.of(target),

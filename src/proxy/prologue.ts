@@ -12,7 +12,7 @@ import { requestTags } from './inbound/tags.ts';
 import { refuseOtherModels } from './json/model-fields.ts';
 import type { LedgerFacts, NamedInPath } from './request/facts.ts';
 import type { Upload } from './request/upload.ts';
-import { type TurnedRequest, turnOf } from './responses-state/response-state.ts';
+import { type RequestWithState, withResponseState } from './responses-state/response-state.ts';
 
 /** What the beginning of every model request does: read it, find its model, see who may ask for it, and plan where it goes. */
 
@@ -58,7 +58,7 @@ export interface RoutedRequest {
 /** The same with what it refers to put in, and the targets that can serve it so. */
 export interface PlannedRequest extends RoutedRequest {
   readonly named: NamedInPath | null;
-  readonly turned: TurnedRequest;
+  readonly resolved: RequestWithState;
 }
 
 /**
@@ -94,12 +94,12 @@ export async function routed(context: ProxyContext, note: Note, asked: Asked): P
   return { facts, memory, model, upload, plan, snapshot };
 }
 
-/** The same for a request that may refer to earlier ones. @throws GatewayError as `routed` and `turnOf` do */
+/** The same for a request that may refer to earlier ones. @throws GatewayError as `routed` and `withResponseState` do */
 export async function planned(context: ProxyContext, note: Note, asked: Asked): Promise<PlannedRequest> {
   const request = await routed(context, note, asked);
   const { compacts = false, exchange, format, named, principal } = asked;
   const { model, plan } = request;
-  const turned = await turnOf(context, principal, {
+  const resolved = await withResponseState(context, principal, {
     endpoint: compacts,
     format,
     model,
@@ -107,7 +107,7 @@ export async function planned(context: ProxyContext, note: Note, asked: Asked): 
   });
   const inPath =
     named === undefined ? null : { ...named, array: named.stream && !asksForEvents(exchange.query) };
-  return { ...request, named: inPath, turned };
+  return { ...request, named: inPath, resolved };
 }
 
 /** Where nobody but the request itself is told of what is known. */

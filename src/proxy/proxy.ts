@@ -87,17 +87,17 @@ function asked(
 
 async function serve(context: ProxyContext, request: Asked): Promise<void> {
   await recordingRefusals(context, newFacts(request), async (note) => {
-    const { facts, memory, model, named, plan, snapshot, turned, upload } = await planned(
+    const { facts, memory, model, named, plan, snapshot, resolved, upload } = await planned(
       context,
       note,
       request,
     );
     if (upload === null && context.handover?.takes(plan.targets) === true)
       return context.handover.pass(request.exchange, model.pieces);
-    const { pieces: body, start, end } = turned.model;
+    const { pieces: body, start, end } = resolved.model;
     const cached = upload === null ? await lookUpAnswer(context, { facts, body, named, plan }) : null;
     if (cached?.kind === 'answered') return;
-    const asking = { facts, body, targets: turned.targets, trace: plan.trace, snapshot };
+    const asking = { facts, body, targets: resolved.targets, trace: plan.trace, snapshot };
     const admitted = await admit(context, asking).catch((error) => {
       cached?.refused();
       throw error;
@@ -116,7 +116,7 @@ async function serve(context: ProxyContext, request: Asked): Promise<void> {
         reservation: admitted.reservation,
         codec: codecOf(facts.format),
         named,
-        turn: turned.turn,
+        responseState: resolved.responseState,
         upload,
         plan,
         catalog: snapshot.catalog,

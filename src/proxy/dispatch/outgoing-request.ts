@@ -33,10 +33,10 @@ export function namingModel(
 }
 
 function isRelayed(
-  { format, turn }: RequestFacts,
+  { format, responseState }: RequestFacts,
   { partial, target }: Pick<OutgoingRequest, 'partial' | 'target'>,
 ): boolean {
-  return target.format === format && turn?.compacts !== true && partial === null;
+  return target.format === format && responseState?.compacts !== true && partial === null;
 }
 
 /** What differs from one attempt to the next. */
@@ -76,11 +76,11 @@ type Made = Pick<OutgoingRequest, 'body' | 'dropped' | 'translation'>;
 
 function translated(
   { fitSchema, outputCaps, refused, settled }: Learned,
-  { format, named, plan, turn }: RequestFacts,
+  { format, named, plan, responseState }: RequestFacts,
   { asked, most, partial, target }: Attempting,
 ): Made {
   const { body, ...translation }: TranslatedRequest = translateRequest(
-    { body: asked, named, target, turn },
+    { body: asked, named, target, responseState },
     format,
     {
       fit: fitSchema,
@@ -108,7 +108,7 @@ function relayed({ refused }: Learned, facts: RequestFacts, { asked, target }: A
 
 /** With the model and the wish for a stream in the path, where the target's provider or format has them there. */
 function inPath(facts: RequestFacts, request: OutgoingRequest): OutgoingRequest {
-  const { codec, exchange, named, turn, upload } = facts;
+  const { codec, exchange, named, responseState, upload } = facts;
   const { asked, body, dropped, target, translation } = request;
   const rule = upload === null ? target.provider.modelInPath?.[target.format] : undefined;
   if (rule !== undefined) {
@@ -122,7 +122,8 @@ function inPath(facts: RequestFacts, request: OutgoingRequest): OutgoingRequest 
       pathEnd: found.end,
     };
   }
-  if (turn?.compaction === 'endpoint' && translation === null) return { ...request, pathEnd: '/compact' };
+  if (responseState?.compaction === 'endpoint' && translation === null)
+    return { ...request, pathEnd: '/compact' };
   const { pathOf } = codecOf(target.format);
   if (pathOf === null) return request;
   const stream = translation?.stream ?? named?.stream ?? false;

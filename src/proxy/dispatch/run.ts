@@ -113,7 +113,7 @@ class Run implements AnswerSink, OpenCall {
   #finishReason: FinishReason | null = null;
   #firstByteAt: number | null = null;
 
-  /** Milliseconds until the next turn; null while none is waited for. */
+  /** Milliseconds until the next step; null while none is waited for. */
   #pause: number | null = null;
   /** How long the caller has heard nothing, in milliseconds. */
   #silence = 0;
@@ -176,7 +176,7 @@ class Run implements AnswerSink, OpenCall {
       return;
     }
     this.#context.watch.add(this);
-    this.#nextTurn();
+    this.#nextStep();
   }
 
   tick(elapsed: number): void {
@@ -185,7 +185,7 @@ class Run implements AnswerSink, OpenCall {
       this.#pause -= elapsed;
       if (this.#pause <= 0) {
         this.#pause = null;
-        this.#nextTurn();
+        this.#nextStep();
       }
     }
     if (!this.#ended) this.#keepAlive(elapsed);
@@ -206,14 +206,14 @@ class Run implements AnswerSink, OpenCall {
     this.#attempt?.abort();
   }
 
-  #nextTurn(): void {
-    const turn = this.#selector.next();
-    switch (turn.do) {
+  #nextStep(): void {
+    const step = this.#selector.next();
+    switch (step.do) {
       case 'try':
-        this.#move(turn.target);
+        this.#move(step.target);
         return;
       case 'wait':
-        this.#pause = turn.ms;
+        this.#pause = step.ms;
         return;
       case 'stop':
         this.#giveUp();
@@ -237,10 +237,10 @@ class Run implements AnswerSink, OpenCall {
 
   /** Whether the caller is to get a stream, whatever the target is asked for. */
   #wantsStream(): boolean {
-    const { codec, named, turn } = this.#facts;
+    const { codec, named, responseState } = this.#facts;
     const translation = this.#request?.translation ?? null;
     if (translation !== null) return translation.stream;
-    return turn?.compacts !== true && streamFlag({ body: this.#body.pieces, codec, named });
+    return responseState?.compacts !== true && streamFlag({ body: this.#body.pieces, codec, named });
   }
 
   get #hasStream(): boolean {
@@ -285,7 +285,7 @@ class Run implements AnswerSink, OpenCall {
     }
     this.#noRoom ??= refused;
     this.#facts.trace.skipped.push(withoutRoom(target, refused));
-    this.#nextTurn();
+    this.#nextStep();
   }
 
   #ask(chosen: Target): void {
@@ -448,7 +448,7 @@ class Run implements AnswerSink, OpenCall {
       this.#partial = outcome.partial;
       this.#keepThoseThatGoOn(outcome.partial, judgement.kind);
     } else this.#selector.failed(target, judgement.kind);
-    this.#nextTurn();
+    this.#nextStep();
   }
 
   /** The caller has the beginning of an answer: whoever can goes on with it. */

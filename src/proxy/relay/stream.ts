@@ -49,7 +49,7 @@ export class StreamRelay {
 
   constructor(answering: Answering, headers: IncomingHttpHeaders) {
     const { caller, facts } = answering;
-    const { codec, plan, requestedModel, turn } = facts;
+    const { codec, plan, requestedModel, responseState } = facts;
     if (codec.stream === null) throw new GatewayError('internal_error', `${codec.format} has no streams`);
     this.#answering = answering;
     const { stream } = codec;
@@ -60,7 +60,7 @@ export class StreamRelay {
     this.#model = modelInStream(codec.stream, requestedModel);
     this.#headers = headers;
     // A response that its provider keeps has ids that nobody else can go on with.
-    const mayContinue = plan.options.continueStream && turn === null && codec.conversation !== null;
+    const mayContinue = plan.options.continueStream && responseState === null && codec.conversation !== null;
     this.#whole = mayContinue ? new WholeFrames(this.#codec) : null;
   }
 

@@ -7,7 +7,7 @@ import type { Target } from '../../combos/target.ts';
 import type { Trace } from '../../combos/trace.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import type { GatewayError } from '../../lib/error.ts';
-import type { Turn } from './turn.ts';
+import type { ResponseState } from './response-state.ts';
 import type { Upload } from './upload.ts';
 import type { Priced, Served } from './use.ts';
 
@@ -57,7 +57,7 @@ export interface RequestFacts extends LedgerFacts {
   /** What the path said of the request; null where the body says it. */
   readonly named: NamedInPath | null;
   /** For requests of the responses format: what the gateway does about their state. */
-  readonly turn: Turn | null;
+  readonly responseState: ResponseState | null;
   /** The request, where it is a form that passes through; its body is empty then. */
   readonly upload: Upload | null;
   /** Best first. */

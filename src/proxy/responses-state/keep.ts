@@ -14,10 +14,10 @@ import type { OutgoingRequest } from '../request/outgoing.ts';
  * format, unless the provider keeps it or the caller does not want it kept.
  */
 export function isKept(
-  { turn }: Pick<RequestFacts, 'turn'>,
+  { responseState }: Pick<RequestFacts, 'responseState'>,
   { asked, target, translation }: Pick<OutgoingRequest, 'asked' | 'target' | 'translation'>,
 ): boolean {
-  if (turn === null || turn.compaction === 'endpoint') return false;
+  if (responseState === null || responseState.compaction === 'endpoint') return false;
   if (translation !== null) return translation.request['store'] !== false;
   return target.provider.keepsResponses !== true && wantsItKept(asked);
 }
@@ -53,22 +53,22 @@ export function keepAnswer(
 
 function keep(
   memory: Pick<ResponseMemory, 'put'>,
-  { codec, exchange, requestedModel, turn }: RequestFacts,
+  { codec, exchange, requestedModel, responseState }: RequestFacts,
   { connectionId, request, response }: { connectionId: string; request: JsonObject; response: JsonObject },
 ): void {
   const id = textOf(response['id']);
   const done = response['status'] === 'completed' || response['status'] === 'incomplete';
   // Some upstreams do not repeat their output in the last event: to go on from nothing would be worse than not to.
   const empty = listOf(response['output']).length === 0;
-  if (turn === null || id === '' || !done || empty) return;
+  if (responseState === null || id === '' || !done || empty) return;
   memory.put({
     id,
     createdAt: exchange.startedAt,
-    keyId: turn.keyId,
+    keyId: responseState.keyId,
     connectionId,
     model: requestedModel,
-    previousId: turn.previousId,
-    input: withIds(turn.input ?? inputItems(request['input']), id),
+    previousId: responseState.previousId,
+    input: withIds(responseState.input ?? inputItems(request['input']), id),
     response: namedAnswer(codec, response, requestedModel),
   });
 }

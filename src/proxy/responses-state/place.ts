@@ -15,15 +15,21 @@ const prefixed = /"id"\s*:\s*"(resp_[^"\\]{1,200})"/;
  */
 export function notePlace(
   places: Pick<ResponsePlaces, 'note'>,
-  { codec, exchange, requestedModel: model, turn }: RequestFacts,
+  { codec, exchange, requestedModel: model, responseState }: RequestFacts,
   { asked, target, translation }: OutgoingRequest,
   head: Buffer,
 ): void {
   if (codec.format !== 'openai-responses' || target.provider.keepsResponses !== true) return;
-  if (turn === null || translation !== null || turn.compaction === 'endpoint' || !wantsItKept(asked)) return;
+  if (
+    responseState === null ||
+    translation !== null ||
+    responseState.compaction === 'endpoint' ||
+    !wantsItKept(asked)
+  )
+    return;
   const text = head.toString('latin1', 0, LOOKED_AT);
   const id = (first.exec(text) ?? prefixed.exec(text))?.[1];
   if (id === undefined) return;
   const made = { createdAt: exchange.startedAt, requestId: exchange.id, model };
-  places.note({ id, keyId: turn.keyId, connectionId: target.connection.id, ...made });
+  places.note({ id, keyId: responseState.keyId, connectionId: target.connection.id, ...made });
 }

@@ -7,7 +7,7 @@ import { GatewayError } from '../../lib/error.ts';
 import { findProvider } from '../../providers/index.ts';
 import type { StoredResponse } from '../../responses/stored.ts';
 import { requestedModel } from '../inbound/request.ts';
-import { takeTurn } from './response-state.ts';
+import { resolveResponseState } from './response-state.ts';
 
 function target(providerId: string, format: Target['format']): Target {
   const provider = findProvider(providerId);
@@ -69,7 +69,7 @@ async function take(
 ) {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   const model = requestedModel([bytes]);
-  const taken = await takeTurn({ memory, places, keyId, model, targets, endpoint, limitBytes });
+  const taken = await resolveResponseState({ memory, places, keyId, model, targets, endpoint, limitBytes });
   const text = Buffer.concat([...taken.model.pieces]).toString();
   return { ...taken, bytes: text, request: JSON.parse(text) as JsonObject };
 }
@@ -78,16 +78,19 @@ const isError = (code: string, param: string | null) => (error: unknown) =>
   error instanceof GatewayError && error.code === code && error.param === param;
 const contents = (request: JsonObject) => (request['input'] as JsonObject[]).map(({ content }) => content);
 
-describe('a turn of the responses format', () => {
+describe('a request of the responses format', () => {
   it('that refers to nothing stays as it came', async () => {
     const body = Buffer.from('{ "model" : "m", "input":[{"role":"user","content":"hi"}] }');
-    const { bytes, turn } = await take(body);
+    const { bytes, responseState } = await take(body);
     assert.equal(bytes, body.toString());
-    assert.deepEqual([turn.previousId, turn.input, turn.compaction], [null, null, null]);
+    assert.deepEqual(
+      [responseState.previousId, responseState.input, responseState.compaction],
+      [null, null, null],
+    );
   });
 
   it('is joined to everything before it, its model where it can be found', async () => {
-    const { model, request, turn } = await take({
+    const { model, request, responseState } = await take({
       model: 'up/m',
       previous_response_id: 'resp_2',
       input: 'three?',
@@ -95,7 +98,7 @@ describe('a turn of the responses format', () => {
     assert.deepEqual(contents(request), ['one?', 'one!', 'two?', 'two!', 'three?']);
     assert.equal('previous_response_id' in request, false);
     assert.equal(Buffer.concat([...model.pieces]).toString('utf8', model.start, model.end), '"up/m"');
-    assert.deepEqual([turn.previousId, turn.input], ['resp_2', [said('three?')]]);
+    assert.deepEqual([responseState.previousId, responseState.input], ['resp_2', [said('three?')]]);
   });
 
   it('goes to a provider of the format without the ids that it does not know', async () => {
@@ -159,12 +162,18 @@ describe('a turn of the responses format', () => {
   it('is compacted by the provider if the first one does it, else by the gateway', async () => {
     const body = { model: 'm', input: [said('x'), { type: 'compaction_trigger' }] };
     const native = await take(body, { targets: [openai, xai] });
-    assert.deepEqual([native.turn.compacts, native.targets, native.request], [false, [openai], body]);
+    assert.deepEqual(
+      [native.responseState.compacts, native.targets, native.request],
+      [false, [openai], body],
+    );
     const own = await take(body, { targets: [xai, openai] });
-    assert.deepEqual([own.turn.compacts, own.targets, own.request['input']], [true, [xai], [said('x')]]);
+    assert.deepEqual(
+      [own.responseState.compacts, own.targets, own.request['input']],
+      [true, [xai], [said('x')]],
+    );
     const endpoint = await take({ model: 'm', input: 'x', stream: true }, { endpoint: true });
-    assert.deepEqual([endpoint.turn.compacts, endpoint.request['stream']], [true, false]);
-    assert.deepEqual(endpoint.turn.shown, [said('x')]);
+    assert.deepEqual([endpoint.responseState.compacts, endpoint.request['stream']], [true, false]);
+    assert.deepEqual(endpoint.responseState.shown, [said('x')]);
   });
 
   it('is understood however its bytes are cut', async () => {
@@ -175,7 +184,7 @@ describe('a turn of the responses format', () => {
         [whole.subarray(0, at), whole.subarray(at, at + 1), whole.subarray(at + 1)],
       ]) {
         const model = { value: 'm', start: 0, end: 0, pieces };
-        const { turn } = await takeTurn({
+        const { responseState } = await resolveResponseState({
           memory,
           places,
           keyId: 'key_a',
@@ -184,11 +193,11 @@ describe('a turn of the responses format', () => {
           endpoint: false,
           limitBytes: 1e6,
         });
-        assert.equal(turn.previousId, 'resp_1');
+        assert.equal(responseState.previousId, 'resp_1');
       }
     const bytes = Array.from(whole, (byte) => Buffer.from([byte]));
     const model = { value: 'm', start: 0, end: 0, pieces: bytes };
-    const { turn } = await takeTurn({
+    const { responseState } = await resolveResponseState({
       memory,
       places,
       keyId: 'key_a',
@@ -197,7 +206,7 @@ describe('a turn of the responses format', () => {
       endpoint: false,
       limitBytes: 1e6,
     });
-    assert.equal(turn.previousId, 'resp_1');
+    assert.equal(responseState.previousId, 'resp_1');
   });
 
   it('is refused, and nothing worse, when it is damaged or nested too deeply', async () => {

@@ -24,11 +24,11 @@ import type { ResponsePlaces } from '../../responses/places.ts';
 import type { FoundResponse, ResponseMemory } from '../../responses/stored.ts';
 import { type RequestedModel, requestedModel } from '../inbound/request.ts';
 import { joined } from '../json/joined.ts';
-import type { Turn } from '../request/turn.ts';
+import type { ResponseState } from '../request/response-state.ts';
 
 type Targets = readonly [Target, ...Target[]];
 
-export interface TurnInput extends Reader {
+export interface ResponseStateInput extends Reader {
   places: Pick<ResponsePlaces, 'find'>;
   model: RequestedModel;
   targets: Targets;
@@ -37,20 +37,20 @@ export interface TurnInput extends Reader {
   limitBytes: number;
 }
 
-export interface TakenTurn {
-  turn: Turn;
+export interface ResolvedResponseState {
+  responseState: ResponseState;
   /** The body, rewritten where it refers to something that only the gateway knows. */
   model: RequestedModel;
   /** Those that can serve it as it is now. */
   targets: Targets;
 }
 
-/** A request with its turn, if it has one. */
-export interface TurnedRequest extends Pick<TakenTurn, 'model' | 'targets'> {
-  turn: Turn | null;
+/** A request, and its state if it is of the responses format. */
+export interface RequestWithState extends Pick<ResolvedResponseState, 'model' | 'targets'> {
+  responseState: ResponseState | null;
 }
 
-interface Asked extends Pick<TurnInput, 'model' | 'targets'> {
+interface Asked extends Pick<ResponseStateInput, 'model' | 'targets'> {
   format: WireFormat;
   endpoint?: boolean;
 }
@@ -62,15 +62,15 @@ export interface ResponseStateContext {
   readonly responses: ResponseMemory;
 }
 
-/** The turn that a request is, with the gateway's memory and limits; those of other formats are none and stay as they are. */
-export async function turnOf(
+/** Resolves what a request of the responses format refers to, with the gateway's memory and limits; those of other formats stay as they are. */
+export async function withResponseState(
   { config, places, responses }: ResponseStateContext,
   { keyId }: Pick<Principal, 'keyId'>,
   { endpoint = false, format, model, targets }: Asked,
-): Promise<TurnedRequest> {
-  if (format !== 'openai-responses') return { turn: null, model, targets };
+): Promise<RequestWithState> {
+  if (format !== 'openai-responses') return { responseState: null, model, targets };
   const limitBytes = config.limits.bodyBytes;
-  return takeTurn({ endpoint, keyId, limitBytes, memory: responses, model, places, targets });
+  return resolveResponseState({ endpoint, keyId, limitBytes, memory: responses, model, places, targets });
 }
 
 /** Without any of these words a body is left unread. */
@@ -81,15 +81,23 @@ const words = ['previous_response_id', 'item_reference', 'compaction_trigger', S
  * A body that refers to nothing of that kind stays as it came.
  * @throws GatewayError `previous_response_not_found`, `invalid_request`, `request_too_large`
  */
-export async function takeTurn(asked: TurnInput): Promise<TakenTurn> {
+export async function resolveResponseState(asked: ResponseStateInput): Promise<ResolvedResponseState> {
   const { endpoint, keyId, model, targets } = asked;
   const compaction = endpoint ? 'endpoint' : null;
-  const turn: Turn = { keyId, previousId: null, input: null, compaction, compacts: false, shown: [] };
-  if (!endpoint && !words.some((word) => standsIn(model.pieces, word))) return { turn, model, targets };
+  const responseState: ResponseState = {
+    keyId,
+    previousId: null,
+    input: null,
+    compaction,
+    compacts: false,
+    shown: [],
+  };
+  if (!endpoint && !words.some((word) => standsIn(model.pieces, word)))
+    return { responseState, model, targets };
   const body = parseObject(joined(model.pieces).toString('utf8'));
   if (body === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
   try {
-    return await rewritten(asked, turn, body);
+    return await rewritten(asked, responseState, body);
   } catch (error) {
     // JSON can be read to any depth and written only as deep as the stack goes.
     if (!(error instanceof RangeError)) throw error;
@@ -97,14 +105,18 @@ export async function takeTurn(asked: TurnInput): Promise<TakenTurn> {
   }
 }
 
-async function rewritten(asked: TurnInput, plain: Turn, body: JsonObject): Promise<TakenTurn> {
+async function rewritten(
+  asked: ResponseStateInput,
+  plain: ResponseState,
+  body: JsonObject,
+): Promise<ResolvedResponseState> {
   const items = inputItems(body['input']);
   const previousId = textAt(body, 'previous_response_id');
   const chain = previousId === null ? [] : await chainOf(asked, previousId, asked.limitBytes);
   const compaction = plain.compaction ?? (items.some(isTrigger) ? 'item' : null);
   const foreign = chain === null && previousId !== null ? await foreignOf(asked, previousId) : null;
   const { compacts, targets } = servedBy(asked.targets, { compaction, foreign });
-  const turn: Turn = { ...plain, previousId, compaction, compacts };
+  const responseState: ResponseState = { ...plain, previousId, compaction, compacts };
   const brought = await resolved(
     compacts ? items.filter((item) => !isTrigger(item)) : items,
     chain ?? [],
@@ -116,14 +128,18 @@ async function rewritten(asked: TurnInput, plain: Turn, body: JsonObject): Promi
   );
   const unchanged = said.length === items.length && said.every((item, index) => item === items[index]);
   if (unchanged && !compacts && (chain === null || chain.length === 0))
-    return { turn, model: asked.model, targets };
+    return { responseState, model: asked.model, targets };
   const request = {
     ...body,
     input: said,
     ...(compacts && compaction === 'endpoint' ? { stream: false } : {}),
   };
   return {
-    turn: { ...turn, input: brought, shown: compacts ? [...itemsOf(chain ?? []), ...brought] : [] },
+    responseState: {
+      ...responseState,
+      input: brought,
+      shown: compacts ? [...itemsOf(chain ?? []), ...brought] : [],
+    },
     model: bodyOf(chain === null ? request : joinedTo(chain, own, request), asked),
     targets,
   };
@@ -143,14 +159,14 @@ function joinedTo(chain: readonly FoundResponse[], own: typeof whole, request: J
   return continued({ input: earlier, output: [] }, request);
 }
 
-/** A turn's conversation as its provider is to see it: what is kept of it is the gateway's affair. */
-export function conversationOf(conversation: Conversation, { compacts }: Turn): Conversation {
+/** The conversation as its provider is to see it: what is kept of it is the gateway's affair. */
+export function conversationOf(conversation: Conversation, { compacts }: ResponseState): Conversation {
   const forgotten = { ...conversation, store: null };
   return compacts ? asksForSummary(forgotten) : forgotten;
 }
 
 /** A request with what its response is to say about its state. */
-export function echoOf(request: JsonObject, { compaction, previousId }: Turn): JsonObject {
+export function echoOf(request: JsonObject, { compaction, previousId }: ResponseState): JsonObject {
   const store = compaction !== 'endpoint' && request['store'] !== false;
   return { ...request, store, previous_response_id: previousId };
 }
@@ -163,7 +179,7 @@ interface Foreign {
 }
 
 /** @throws GatewayError `previous_response_not_found` for one that another key made */
-async function foreignOf({ keyId, places }: TurnInput, id: string): Promise<Foreign> {
+async function foreignOf({ keyId, places }: ResponseStateInput, id: string): Promise<Foreign> {
   const place = await places.find(id, keyId);
   if (place === 'foreign') throw previousNotFound(id, NOT_HERE);
   return { id, connectionId: place?.connectionId ?? null };
@@ -172,12 +188,12 @@ async function foreignOf({ keyId, places }: TurnInput, id: string): Promise<Fore
 const NOT_HERE = 'it was not stored here for this key, was deleted or has expired';
 
 interface Wanted {
-  compaction: Turn['compaction'];
+  compaction: ResponseState['compaction'];
   foreign: Foreign | null;
 }
 
 /**
- * The targets that can serve a turn. A response that only its provider can know goes to providers of the format; a
+ * The targets that can serve the request. A response that only its provider can know goes to providers of the format; a
  * compaction to those that make it themselves if the first one does, else to the others.
  * @throws GatewayError `previous_response_not_found`
  */
@@ -206,7 +222,7 @@ function some([first, ...others]: readonly Target[]): Targets | null {
 }
 
 /** A request as a body, its model first so that it is found at once. */
-function bodyOf(request: JsonObject, { limitBytes, model }: TurnInput): RequestedModel {
+function bodyOf(request: JsonObject, { limitBytes, model }: ResponseStateInput): RequestedModel {
   const { model: _, ...members } = request;
   const bytes = Buffer.from(JSON.stringify({ model: model.value, ...members }));
   if (bytes.length > limitBytes)

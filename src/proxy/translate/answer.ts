@@ -200,10 +200,10 @@ export class TranslatedAnswer {
     }
     const used = this.#used();
     const { facts, request, sink } = this.#answering;
-    const { turn } = facts;
-    const endpoint = turn?.compacts && turn.compaction === 'endpoint';
+    const { responseState } = facts;
+    const endpoint = responseState?.compacts && responseState.compaction === 'endpoint';
     // Node joins a string with the headers; a buffer would be a piece of its own.
-    const text = JSON.stringify(endpoint ? compactedResponse(turn.shown, answer) : answer);
+    const text = JSON.stringify(endpoint ? compactedResponse(responseState.shown, answer) : answer);
     this.#ended = true;
     const { usd } = facts.price(request.target, used);
     const headers = this.#answerHeaders(200);

@@ -1,7 +1,7 @@
 import type { FitSchema } from '../../codecs/schema/fit.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { NamedInPath } from '../request/facts.ts';
-import type { Turn } from '../request/turn.ts';
+import type { ResponseState } from '../request/response-state.ts';
 import type { SettledTurns } from './settled.ts';
 
 /** The parts of a request that its translation is made from. */
@@ -9,7 +9,7 @@ export interface Asked {
   readonly body: readonly Buffer[];
   readonly named: NamedInPath | null;
   readonly target: Target;
-  readonly turn?: Turn | null;
+  readonly responseState?: ResponseState | null;
 }
 
 /** What is known of a target beside its format. */

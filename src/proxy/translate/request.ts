@@ -60,7 +60,7 @@ function translate(asked: Asked, format: WireFormat, known: Known): TranslatedRe
     const carried = carrying(asked, format, known, body);
     const { isAgents, ...made } = carried ?? inFull(asked, format, known, body);
     // What is stored of a response has every turn in it.
-    const isStored = asked.turn && made.request['store'] !== false;
+    const isStored = asked.responseState && made.request['store'] !== false;
     if (way !== null && isAgents && !isStored) known.settled?.note(bytes, way);
     return made;
   } catch (error) {
@@ -112,7 +112,7 @@ function carrying(asked: Asked, format: WireFormat, known: Known, body: string):
     from.conversation?.opaqueText === 'read' &&
     to.conversation?.opaqueText === 'written' &&
     markedTurns(asked.target, known) === 0;
-  const carried = isBlind && !asked.turn ? carryLongTexts(body) : null;
+  const carried = isBlind && !asked.responseState ? carryLongTexts(body) : null;
   if (carried === null) return null;
   const request = requestIn(carried.body, asked);
   const { messages: _, system: __, ...others } = request;
@@ -130,7 +130,7 @@ export function requestIn(body: string, { named }: Pick<Asked, 'named'>): JsonOb
 }
 
 function translated(
-  { target, turn = null }: Asked,
+  { target, responseState = null }: Asked,
   format: WireFormat,
   { begun, cacheMarks, fit, most, refused }: Known,
   request: JsonObject,
@@ -148,7 +148,7 @@ function translated(
     cacheMarks,
     complete(read) {
       see(read);
-      const whole = turn === null ? read : conversationOf(read, turn);
+      const whole = responseState === null ? read : conversationOf(read, responseState);
       return begun === '' ? whole : continued(whole, begun, textTokens(Buffer.byteLength(begun)));
     },
     amend: (encoded) => (begun === '' ? encoded : prefilled(encoded, target)),
@@ -157,7 +157,7 @@ function translated(
   return {
     ...rest,
     made: body,
-    request: turn === null ? withoutTurns(request) : echoOf(request, turn),
+    request: responseState === null ? withoutTurns(request) : echoOf(request, responseState),
     stream,
     includeUsage,
     continuable: stream && isContinuable(conversation),

@@ -105,7 +105,14 @@ describe('settled turns', () => {
   });
 
   it('leave no trace in the request that an answer is written for, and are not those of a response that is stored', () => {
-    const turn = { keyId: 'k', previousId: null, input: null, compaction: null, compacts: false, shown: [] };
+    const responseState = {
+      keyId: 'k',
+      previousId: null,
+      input: null,
+      compaction: null,
+      compacts: false,
+      shown: [],
+    };
     const input = Array.from({ length: 9 }, (_, index) => [
       { type: 'function_call', call_id: `c_${index}`, name: 'Read', arguments: '{}' },
       { type: 'function_call_output', call_id: `c_${index}`, output: 'x '.repeat(500) },
@@ -114,9 +121,11 @@ describe('settled turns', () => {
     for (const store of [false, true]) {
       const settled = createSettledTurns();
       const body = [Buffer.from(JSON.stringify({ model: 'm', input, tools, store }))];
-      const whole = translateRequest({ body, named: null, target, turn }, 'openai-responses');
+      const whole = translateRequest({ body, named: null, target, responseState }, 'openai-responses');
       for (const _ of [1, 2, 3]) {
-        const made = translateRequest({ body, named: null, target, turn }, 'openai-responses', { settled });
+        const made = translateRequest({ body, named: null, target, responseState }, 'openai-responses', {
+          settled,
+        });
         assert.deepEqual(Buffer.concat(made.body), Buffer.concat(whole.body));
         assert.doesNotMatch(JSON.stringify(made.request), /exchange_/);
         if (store) assert.deepEqual(made.request, whole.request);

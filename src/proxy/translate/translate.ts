@@ -44,7 +44,7 @@ export class Translation implements AnswerReader {
 
   constructor(answering: Answering, translation: RequestInFormat) {
     const { partial, target } = answering.request;
-    const { exchange, turn } = answering.facts;
+    const { exchange, responseState } = answering.facts;
     this.#sink = answering.sink;
     this.#caller = answering.caller;
     this.#redact = answering.redact;
@@ -57,7 +57,7 @@ export class Translation implements AnswerReader {
     this.#reader = answerParts({
       target,
       request: translation,
-      compactionOf: turn?.compacts === true ? exchange.id : null,
+      compactionOf: responseState?.compacts === true ? exchange.id : null,
       begun: partial?.begun ?? null,
     });
   }

@@ -25,7 +25,7 @@ export function markedTurns(
  * that was begun, with earlier turns that it names, and where ids or members of messages are not written as they came.
  */
 export function wayOf(
-  { named, target, turn }: Pick<Asked, 'named' | 'target' | 'turn'>,
+  { named, target, responseState }: Pick<Asked, 'named' | 'target' | 'responseState'>,
   format: WireFormat,
   { begun, cacheMarks, most, refused }: Pick<Known, 'begun' | 'cacheMarks' | 'most' | 'refused'>,
 ): Way | null {
@@ -34,7 +34,7 @@ export function wayOf(
   const { connection, model, provider } = target;
   const { callIds } = dialectOf(provider.dialect);
   if (shape === undefined || list === undefined || begun !== '' || callIds === 'short') return null;
-  if (turn && !isPlain(turn)) return null;
+  if (responseState && !isPlain(responseState)) return null;
   if (refused.some(isOfMessages)) return null;
   const marked = markedTurns(target, { cacheMarks });
   return {
@@ -47,7 +47,7 @@ export function wayOf(
       cacheMarks,
       refused,
       named,
-      Boolean(turn),
+      Boolean(responseState),
     ]),
     dialect: provider.dialect,
     shape,
@@ -58,7 +58,7 @@ export function wayOf(
   };
 }
 
-/** Whether a turn of the responses format is all that the gateway knows of it. */
-function isPlain({ compaction, compacts, input, previousId }: NonNullable<Asked['turn']>): boolean {
+/** Whether the gateway keeps no state of the request beside its body. */
+function isPlain({ compaction, compacts, input, previousId }: NonNullable<Asked['responseState']>): boolean {
   return previousId === null && input === null && compaction === null && !compacts;
 }

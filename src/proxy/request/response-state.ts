@@ -1,5 +1,5 @@
 /** What the gateway does itself about the state of one request of the responses format. */
-export interface Turn {
+export interface ResponseState {
   keyId: string;
   /** The response that it continues; null for a first one. */
   previousId: string | null;
