@@ -19,9 +19,9 @@ import type { Asked, Known } from './asked.ts';
 import { jsonBytes } from './json-bytes.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';
 import { prefillOf } from './prefill.ts';
-import type { Way } from './settled-conversation.ts';
+import type { TranslationRoute } from './settled-conversation.ts';
 import { withoutStandIns } from './stand-ins.ts';
-import { markedTurns, wayOf } from './way.ts';
+import { markedTurns, translationRoute } from './translation-route.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
 export interface TranslatedRequest extends RequestInFormat {
@@ -53,15 +53,15 @@ export function translateRequest(
 function translate(asked: Asked, format: WireFormat, known: Known): TranslatedRequest {
   try {
     const bytes = joined(asked.body);
-    const way = known.settled === null ? null : wayOf(asked, format, known);
-    const settled = way === null ? null : goingOn(bytes, asked, format, known, way);
+    const route = known.settled === null ? null : translationRoute(asked, format, known);
+    const settled = route === null ? null : goingOn(bytes, asked, format, known, route);
     if (settled !== null) return settled;
     const body = bytes.toString('utf8');
     const carried = carrying(asked, format, known, body);
     const { isAgents, ...made } = carried ?? inFull(asked, format, known, body);
     // What is stored of a response has every turn in it.
     const isStored = asked.responseState && made.request['store'] !== false;
-    if (way !== null && isAgents && !isStored) known.settled?.note(bytes, way);
+    if (route !== null && isAgents && !isStored) known.settled?.note(bytes, route);
     return made;
   } catch (error) {
     // JSON can be read to any depth and written only as deep as the stack goes.
@@ -88,10 +88,10 @@ function goingOn(
   asked: Asked,
   format: WireFormat,
   known: Known,
-  way: Way,
+  route: TranslationRoute,
 ): TranslatedRequest | null {
   try {
-    const settled = known.settled?.translate(bytes, way, (request, see) => {
+    const settled = known.settled?.translate(bytes, route, (request, see) => {
       const { made, ...rest } = translated(asked, format, known, request, see);
       return { body: made, rest };
     });

@@ -15,7 +15,7 @@ interface Settled {
 /** What is kept of a conversation. */
 export interface Beginning {
   /** Everything that its translation depends on beside the bytes. */
-  route: string;
+  key: string;
   dialect: unknown;
   /** The bytes before the exchanges, and those behind the list of turns. */
   head: Buffer;
@@ -37,9 +37,9 @@ export interface Beginning {
   closed: boolean;
 }
 
-/** What the way of a request is known by, beside its bytes. */
-export interface Way {
-  route: string;
+/** What the translation of a request depends on, beside its bytes. */
+export interface TranslationRoute {
+  key: string;
   dialect: unknown;
   /** How its format writes exchanges. */
   shape: ExchangeShape;
@@ -54,10 +54,14 @@ export interface Way {
 }
 
 /** What is kept of a request that was translated whole: `list` is where its turns stand in `body`. */
-export function beginningOf(body: Buffer, way: Way, list: { start: number; end: number }): Beginning {
+export function beginningOf(
+  body: Buffer,
+  route: TranslationRoute,
+  list: { start: number; end: number },
+): Beginning {
   return {
-    route: way.route,
-    dialect: way.dialect,
+    key: route.key,
+    dialect: route.dialect,
     head: copyOf(body, 0, list.start),
     tail: copyOf(body, list.end, body.length),
     request: null,

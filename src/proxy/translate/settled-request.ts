@@ -12,7 +12,7 @@ import {
   forgetFrom,
   readAround,
   repeatedIn,
-  type Way,
+  type TranslationRoute,
 } from './settled-conversation.ts';
 import { cutOut, type Run, runIn, standInOf } from './stand-ins.ts';
 
@@ -40,10 +40,10 @@ export type Named = { tools: Pick<ToolNames, 'wireName'> };
 export function translateWith<T extends Named>(
   beginning: Beginning,
   body: Buffer,
-  way: Way,
+  route: TranslationRoute,
   translate: Translate<T>,
 ): { body: readonly Buffer[]; rest: T } | null {
-  const { shape } = way;
+  const { shape } = route;
   beginning.request ??= readAround(beginning, shape);
   const { request } = beginning;
   if (request === null) return null;
@@ -56,12 +56,12 @@ export function translateWith<T extends Named>(
   const { entries, isWide } = read;
   const whole = () => {
     forgetFrom(beginning, 0);
-    return translateWith(beginning, body, way, translate);
+    return translateWith(beginning, body, route, translate);
   };
-  const least = Math.max(LEAST_SETTLED, 2 * way.enough);
+  const least = Math.max(LEAST_SETTLED, 2 * route.enough);
   const isShort = count === 0 && (beginning.closed || until - from < least);
-  const plan = isShort ? nothing : planOf(entries, way, count > 0);
-  if (count > 0 && plan.left < way.last) return whole();
+  const plan = isShort ? nothing : planOf(entries, route, count > 0);
+  if (count > 0 && plan.left < route.last) return whole();
   const run = beginning.closed || plan.cut === 0 ? null : spanOf(body, from, plan);
   const settles = run !== null && (count > 0 || run.end - run.start >= least);
   const parts = partsOf(beginning, entries, settles ? plan : nothing, shape);
@@ -80,11 +80,14 @@ export function translateWith<T extends Named>(
     ...parts.last,
   ];
   const seen: Run[] = [];
-  const { body: made, rest } = translate({ ...request, [shape.list]: list, ...way.named }, (conversation) => {
-    const own = stands ? runIn(conversation, beginning.calls, settles ? way.enough : null) : null;
-    if (own !== null) seen.push(own);
-  });
-  const items = listOf(made[way.list]);
+  const { body: made, rest } = translate(
+    { ...request, [shape.list]: list, ...route.named },
+    (conversation) => {
+      const own = stands ? runIn(conversation, beginning.calls, settles ? route.enough : null) : null;
+      if (own !== null) seen.push(own);
+    },
+  );
+  const items = listOf(made[route.list]);
   const cut = stands ? cutOut(items, settles) : { first: [], run: [], last: items };
   const [own] = seen;
   if (cut === null || (stands && (own === undefined || !areNamedAlike(beginning, own, rest)))) {
@@ -106,7 +109,7 @@ export function translateWith<T extends Named>(
     });
     for (const id of own.calls) beginning.calls.add(id);
   }
-  return { body: written(beginning, made, way.list, cut, isWide), rest };
+  return { body: written(beginning, made, route.list, cut, isWide), rest };
 }
 
 interface Entries {
@@ -143,7 +146,7 @@ interface Plan {
 const nothing: Plan = { begin: 0, cut: 0, left: 0 };
 
 /** @param follows whether settled exchanges stand before the entries */
-function planOf(entries: readonly unknown[], { last, shape }: Way, follows: boolean): Plan {
+function planOf(entries: readonly unknown[], { last, shape }: TranslationRoute, follows: boolean): Plan {
   const starts: number[] = [];
   let before: Side | null = null;
   const begin = follows ? 0 : entries.findIndex((entry) => shape.side(entry) === 'answer');

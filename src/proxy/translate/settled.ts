@@ -5,7 +5,7 @@ import {
   beginsAndEndsAs,
   repeatedIn,
   sizeOf,
-  type Way,
+  type TranslationRoute,
 } from './settled-conversation.ts';
 import { type Named, type Translate, translateWith } from './settled-request.ts';
 
@@ -30,11 +30,11 @@ export interface SettledTurns {
    */
   translate<T extends Named>(
     body: Buffer,
-    way: Way,
+    route: TranslationRoute,
     translate: Translate<T>,
   ): { body: readonly Buffer[]; rest: T } | null;
   /** Takes note of a request that was translated whole. */
-  note(body: Buffer, way: Way): void;
+  note(body: Buffer, route: TranslationRoute): void;
   /** Bytes of everything that is kept, as they are counted. */
   readonly bytes: number;
   /** Calls in settled exchanges. */
@@ -62,19 +62,19 @@ export function createSettledTurns(maxBytes = MAX_BYTES): SettledTurns {
     }
   };
   return {
-    translate(body, way, translate) {
+    translate(body, route, translate) {
       if (body.length < LEAST_BYTES) return null;
-      const beginning = longestOf(known.keys(), body, way);
+      const beginning = longestOf(known.keys(), body, route);
       if (beginning === null) return null;
       drop(beginning);
-      const made = translateWith(beginning, body, way, translate);
+      const made = translateWith(beginning, body, route, translate);
       if (made !== null) keep(beginning);
       return made;
     },
-    note(body, way) {
-      const span = body.length < LEAST_BYTES ? null : listSpan(body, way.shape.list);
+    note(body, route) {
+      const span = body.length < LEAST_BYTES ? null : listSpan(body, route.shape.list);
       if (span === null) return;
-      keep(beginningOf(body, way, span));
+      keep(beginningOf(body, route, span));
     },
     get bytes() {
       return bytes;
@@ -86,11 +86,11 @@ export function createSettledTurns(maxBytes = MAX_BYTES): SettledTurns {
 }
 
 /** The conversation that the body goes on with; of several the one of which it repeats most. */
-function longestOf(known: Iterable<Beginning>, body: Buffer, way: Way): Beginning | null {
+function longestOf(known: Iterable<Beginning>, body: Buffer, route: TranslationRoute): Beginning | null {
   let longest: Beginning | null = null;
   let most = -1;
   for (const one of known) {
-    if (one.route !== way.route || one.dialect !== way.dialect || !beginsAndEndsAs(one, body)) continue;
+    if (one.key !== route.key || one.dialect !== route.dialect || !beginsAndEndsAs(one, body)) continue;
     const [, end] = repeatedIn(one, body);
     if (end < most) continue;
     longest = one;

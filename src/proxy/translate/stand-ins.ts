@@ -15,7 +15,7 @@ const MARK = randomBytes(10).toString('hex');
 const NAME = `exchange_${MARK}`;
 const ids = [`${MARK}_0`, `${MARK}_1`] as const;
 
-/** More than any vendor wants of a prompt that it keeps (`Way.enough`): what stands for others must not be too little for that. */
+/** More than any vendor wants of a prompt that it keeps (`TranslationRoute.enough`): what stands for others must not be too little for that. */
 const FILLING = `${MARK}${'x'.repeat(16_384)}`;
 
 /** The exchange that stands for others: the first for those that were settled before, the second for the end of the run behind it. */

@@ -6,7 +6,7 @@ import { leastKept } from '../../codecs/prompt-cache/cache-worth.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { Asked, Known } from './asked.ts';
-import type { Way } from './settled-conversation.ts';
+import type { TranslationRoute } from './settled-conversation.ts';
 
 /** Targets look at no exchange before the last one. */
 const LAST = 1;
@@ -21,14 +21,15 @@ export function markedTurns(
 }
 
 /**
- * What the way of a request is known by. Null where its turns are not translated alike wherever they stand: with an answer
- * that was begun, with earlier turns that it names, and where ids or members of messages are not written as they came.
+ * What the translation of a request depends on, beside its bytes. Null where its turns are not translated alike
+ * wherever they stand: with an answer that was begun, with earlier turns that it names, and where ids or fields of
+ * messages are not written as they came.
  */
-export function wayOf(
+export function translationRoute(
   { named, target, responseState }: Pick<Asked, 'named' | 'target' | 'responseState'>,
   format: WireFormat,
   { begun, cacheMarks, most, refused }: Pick<Known, 'begun' | 'cacheMarks' | 'most' | 'refused'>,
-): Way | null {
+): TranslationRoute | null {
   const shape = exchangeShapes[format];
   const list = exchangeShapes[target.format]?.list;
   const { connection, model, provider } = target;
@@ -38,7 +39,7 @@ export function wayOf(
   if (refused.some(isOfMessages)) return null;
   const marked = markedTurns(target, { cacheMarks });
   return {
-    route: JSON.stringify([
+    key: JSON.stringify([
       format,
       target.format,
       model,
