@@ -15,7 +15,7 @@ import type { Surface } from './inbound/routes.ts';
 import { newFacts } from './metering/entry.ts';
 import { pricesAt } from './metering/price.ts';
 import { type Asked, type Note, planned, unrecorded } from './prologue.ts';
-import { callerGone, endOfError } from './request/end.ts';
+import { clientGone, endOfError } from './request/end.ts';
 import type { LedgerFacts } from './request/facts.ts';
 import { readMedia } from './upload/read-media.ts';
 
@@ -140,7 +140,7 @@ async function recordingRefusals<T>(
     return await work(note);
   } catch (error) {
     if (error instanceof GatewayError) {
-      const end = error.code === 'client_closed' ? callerGone(false) : endOfError(error, false);
+      const end = error.code === 'client_closed' ? clientGone(false) : endOfError(error, false);
       finish(context, { facts: note({}), end, run: null });
     }
     throw error;

@@ -10,7 +10,7 @@ import { type FinishedRun, finish } from '../dispatch/finish.ts';
 import type { Attempted } from '../metering/entry.ts';
 import { finishFields } from '../metering/finish-reason.ts';
 import { Recorder } from '../metering/recorder.ts';
-import { callerGone, type RequestEnd } from '../request/end.ts';
+import { clientGone, type RequestEnd } from '../request/end.ts';
 import type { LedgerFacts, NamedInPath } from '../request/facts.ts';
 
 /** A request that might have been answered before. */
@@ -57,7 +57,7 @@ export async function lookUpAnswer(
     case 'wait': {
       const answer = await found.answer;
       if (facts.exchange.response.destroyed) {
-        finish(context, { facts: { ...facts, trace: null }, end: callerGone(false), run: null });
+        finish(context, { facts: { ...facts, trace: null }, end: clientGone(false), run: null });
         return { kind: 'answered' };
       }
       return answer === null ? ask(question, null, 'miss') : give(context, facts, answer, 0);

@@ -5,8 +5,8 @@ import { GatewayError } from '../../lib/error.ts';
 import { endOfError, type RequestEnd } from '../request/end.ts';
 import type { RequestFacts } from '../request/facts.ts';
 import type { Failure, UpstreamRefusal } from '../request/failure.ts';
-import { callerHeaders } from '../upstream/headers.ts';
-import type { CallerStream } from './caller-stream.ts';
+import { clientHeaders } from '../upstream/headers.ts';
+import type { ClientStream } from './client-stream.ts';
 import { errorHeaders } from './error.ts';
 import { type AnsweredBy, addGatewayHeaders, translatedHeaders } from './headers.ts';
 import { errorFrame } from './stream-ending.ts';
@@ -14,7 +14,7 @@ import { errorFrame } from './stream-ending.ts';
 /** Whose request failed, and where its answer goes. */
 export interface FailedRequest {
   readonly facts: RequestFacts;
-  readonly caller: CallerStream;
+  readonly caller: ClientStream;
   /** The attempt whose failure is told. */
   readonly by: AnsweredBy;
   redact(this: void, text: string): string;
@@ -77,7 +77,7 @@ function relayedHeaders(
   status: number,
   upstream: UpstreamRefusal['headers'],
 ): string[] {
-  const headers = callerHeaders(status, upstream);
+  const headers = clientHeaders(status, upstream);
   addGatewayHeaders(headers, facts, by, upstream);
   return headers;
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestFacts } from '../request/facts.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';
-import { callerHeaders } from '../upstream/headers.ts';
+import { clientHeaders } from '../upstream/headers.ts';
 
 /** Of a request that was sent, what its answer says of where it came from. */
 export type AnsweredBy = Pick<OutgoingRequest, 'target' | 'attempt' | 'dropped' | 'translation'>;
@@ -80,7 +80,7 @@ export function translatedHeaders(
   upstream: IncomingHttpHeaders,
 ): string[] {
   const { 'content-type': _, 'cache-control': __, ...rest } = upstream;
-  const headers = callerHeaders(status, rest);
+  const headers = clientHeaders(status, rest);
   addGatewayHeaders(headers, asked, by, upstream);
   return headers;
 }

@@ -3,14 +3,14 @@ import type { RequestFacts } from '../request/facts.ts';
 import type { AnswerSink } from '../request/outcome.ts';
 import { type OutgoingRequest, withoutBytes } from '../request/outgoing.ts';
 import type { AttemptReader } from '../upstream/attempt.ts';
-import type { CallerStream } from './caller-stream.ts';
+import type { ClientStream } from './client-stream.ts';
 
 /** What the reader of an answer has: whose answer it is, where it goes, and who is told what came of it. */
 export interface Answering {
   readonly facts: RequestFacts;
   readonly request: OutgoingRequest;
   /** Where frames go, whichever targets are asked; a whole answer goes to the exchange itself. */
-  readonly caller: CallerStream;
+  readonly caller: ClientStream;
   readonly sink: AnswerSink;
   /** A text of the upstream without what the target's connection proves itself with. */
   redact(this: void, text: string): string;

@@ -9,7 +9,7 @@ import type { BodyMemory } from '../../http/body/memory.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { FaultKind } from '../../providers/fault.ts';
 import type { ResponsePlaces } from '../../responses/places.ts';
-import { CallerStream } from '../answer/caller-stream.ts';
+import { ClientStream } from '../answer/client-stream.ts';
 import { answerFailure, type FailedRequest } from '../answer/failure.ts';
 import { openingHeaders } from '../answer/headers.ts';
 import type { AnswerReader } from '../answer/reader.ts';
@@ -20,7 +20,7 @@ import type { Attempted } from '../metering/entry.ts';
 import { totalUsage } from '../metering/prior-usage.ts';
 import { headerTier } from '../metering/served-tier.ts';
 import type { Learned } from '../quirks/learned.ts';
-import { callerGone, endOfError, type RequestEnd } from '../request/end.ts';
+import { clientGone, endOfError, type RequestEnd } from '../request/end.ts';
 import type { RequestFacts } from '../request/facts.ts';
 import type { Failure } from '../request/failure.ts';
 import type { OpenCall, RunningCall } from '../request/open-call.ts';
@@ -75,7 +75,7 @@ class Run implements AnswerSink, OpenCall {
   slot = -1;
   readonly #context: RunContext;
   readonly #facts: RequestFacts;
-  readonly #caller: CallerStream;
+  readonly #caller: ClientStream;
   readonly #selector: TargetSelector;
   readonly #cache: FinishedRun['cache'];
   readonly #failed: FailedTarget[] = [];
@@ -132,7 +132,7 @@ class Run implements AnswerSink, OpenCall {
     this.#cache = cache;
     this.#target = targets[0];
     this.#admitted = targets[0];
-    this.#caller = new CallerStream({
+    this.#caller = new ClientStream({
       response: exchange.response,
       codec: codec.stream,
       array: named?.array === true,
@@ -172,7 +172,7 @@ class Run implements AnswerSink, OpenCall {
     response.on('close', () => this.#onCallerGone());
     if (response.destroyed) {
       // It left while the request was being made ready.
-      this.#end(callerGone(false));
+      this.#end(clientGone(false));
       return;
     }
     this.#context.watch.add(this);
@@ -201,7 +201,7 @@ class Run implements AnswerSink, OpenCall {
 
   #onCallerGone(): void {
     if (this.#ended) return;
-    if (this.#reader === null) this.#end(callerGone(this.#hasStream));
+    if (this.#reader === null) this.#end(clientGone(this.#hasStream));
     else this.#reader.onCallerGone();
     this.#attempt?.abort();
   }
@@ -404,7 +404,7 @@ class Run implements AnswerSink, OpenCall {
         return;
       case 'leave':
         if (outcome.kind === 'interrupted') this.#countPart(outcome.used);
-        this.#end(callerGone(this.#hasStream));
+        this.#end(clientGone(this.#hasStream));
         return;
       case 'send-again':
         this.#again = true;
@@ -524,7 +524,7 @@ class Run implements AnswerSink, OpenCall {
       case 'client-gone': {
         const { estimated, tier, usage } = outcome.used;
         this.#servedTier = tier ?? this.#servedTier;
-        this.#end({ ...callerGone(outcome.streamed), usage, estimated });
+        this.#end({ ...clientGone(outcome.streamed), usage, estimated });
         return;
       }
     }

@@ -16,7 +16,7 @@ import type { Failure } from '../request/failure.ts';
 import { type Used, usedNothing } from '../request/use.ts';
 import type { AttemptControl } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
-import { callerHeaders } from '../upstream/headers.ts';
+import { clientHeaders } from '../upstream/headers.ts';
 import { jsonAnswer, notJson } from './json-answer.ts';
 import { Relay } from './relay.ts';
 
@@ -188,7 +188,7 @@ export class MediaRelay implements AnswerReader {
   }
 
   #writeHead(length: number | null, measured: Measured | null): void {
-    const headers = callerHeaders(this.#status, this.#headers);
+    const headers = clientHeaders(this.#status, this.#headers);
     if (length !== null) headers.push('content-length', String(length));
     if (this.#kind === 'events') headers.push('x-accel-buffering', 'no');
     const { facts, request } = this.#answering;

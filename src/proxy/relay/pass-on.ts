@@ -13,7 +13,7 @@ import type { LateAnswer } from '../request/use.ts';
 import type { AskContext } from '../upstream/ask.ts';
 import { Attempt, type AttemptReader, type UpstreamRequest } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
-import { callerHeaders } from '../upstream/headers.ts';
+import { clientHeaders } from '../upstream/headers.ts';
 import { redactSecrets } from '../upstream/redaction.ts';
 import type { UpstreamContext } from '../upstream/request.ts';
 import { jsonAnswer, notJson } from './json-answer.ts';
@@ -182,7 +182,7 @@ class PassingReader implements AttemptReader {
 
   #writeHead(status: number, length: number | null): void {
     const { exchange, target } = this.#passing;
-    const headers = callerHeaders(status, this.#headers);
+    const headers = clientHeaders(status, this.#headers);
     headers.push('x-request-id', exchange.id, 'x-gateway-provider', target.provider.id);
     if (length !== null) headers.push('content-length', String(length));
     exchange.response.writeHead(status, headers);

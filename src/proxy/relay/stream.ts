@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamCodec, StreamFacts } from '../../codecs/codec.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { FrameBuffer } from '../../lib/frame-buffer.ts';
-import type { CallerStream } from '../answer/caller-stream.ts';
+import type { ClientStream } from '../answer/client-stream.ts';
 import { addGatewayHeaders } from '../answer/headers.ts';
 import { type AnswerModel, modelInStream } from '../answer/model.ts';
 import { type Answering, released } from '../answer/reader.ts';
@@ -15,7 +15,7 @@ import type { AttemptOutcome } from '../request/outcome.ts';
 import type { PartialAnswer } from '../request/outgoing.ts';
 import type { Used } from '../request/use.ts';
 import { finalResponse, isKept } from '../responses-state/keep.ts';
-import { callerHeaders } from '../upstream/headers.ts';
+import { clientHeaders } from '../upstream/headers.ts';
 import { isJsonDocument } from './json-answer.ts';
 import { partialRelay } from './partial-relay.ts';
 import { WholeFrames } from './whole-frames.ts';
@@ -30,7 +30,7 @@ const HELD_BYTES = 262_144;
 export class StreamRelay {
   #answering: Answering;
   readonly #codec: StreamCodec;
-  readonly #caller: CallerStream;
+  readonly #caller: ClientStream;
   readonly #headers: IncomingHttpHeaders;
   readonly #tap: Tap;
   /** What the caller has of it, where another target is to go on with that; null where chunks pass unread. */
@@ -165,7 +165,7 @@ export class StreamRelay {
     this.#inputTokens = estimateInput(this.#answering.request.body);
     this.#release(this.#tap.head());
     const headers = () => {
-      const own = callerHeaders(200, this.#headers);
+      const own = clientHeaders(200, this.#headers);
       addGatewayHeaders(own, this.#answering.facts, this.#answering.request, this.#headers);
       return own;
     };

@@ -17,7 +17,7 @@ import type { CompletedAnswer, GivenResponse } from '../request/outcome.ts';
 import { type Used, usedNothing } from '../request/use.ts';
 import type { AttemptControl } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
-import { callerHeaders } from '../upstream/headers.ts';
+import { clientHeaders } from '../upstream/headers.ts';
 import { type JsonAnswer, jsonAnswer, notJson } from './json-answer.ts';
 
 /** Larger answers are passed on while they come, without a cost header. */
@@ -265,7 +265,7 @@ export class WholeRelay {
 
   /** `contentType` null keeps the upstream's. */
   #writeHead(status: number, length: number | null, contentType: string | null, extra: string[]): void {
-    const headers = callerHeaders(status, this.#input.headers);
+    const headers = clientHeaders(status, this.#input.headers);
     const at = headers.indexOf('content-type');
     const upstreamType = at === -1 ? undefined : headers[at + 1];
     if (

@@ -24,7 +24,7 @@ export function endOfError(error: GatewayError, streamed: boolean): RequestEnd {
   };
 }
 
-export function callerGone(streamed: boolean): RequestEnd {
+export function clientGone(streamed: boolean): RequestEnd {
   return {
     status: 499,
     outcome: 'aborted',

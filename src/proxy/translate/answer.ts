@@ -9,7 +9,7 @@ import type { ResponseSink } from '../../http/response-sink.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Frame } from '../../lib/sse.ts';
 import { compactedResponse } from '../../responses/compact.ts';
-import type { CallerStream } from '../answer/caller-stream.ts';
+import type { ClientStream } from '../answer/client-stream.ts';
 import { translatedHeaders } from '../answer/headers.ts';
 import { type Answering, released } from '../answer/reader.ts';
 import { cutEnding, errorFrame, reportedEnding } from '../answer/stream-ending.ts';
@@ -35,7 +35,7 @@ export class TranslatedAnswer {
   readonly #translation: RequestInFormat;
   readonly #own: StreamCodec;
   readonly #response: ResponseSink;
-  readonly #caller: CallerStream;
+  readonly #caller: ClientStream;
   readonly #writer: PartWriter;
   /** What the caller has of it, where another target could go on with that. */
   readonly #begun: BegunAnswer | null;

@@ -8,7 +8,7 @@ import type { Target } from '../../combos/target.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { FrameBuffer } from '../../lib/frame-buffer.ts';
 import type { Frame } from '../../lib/sse.ts';
-import type { CallerStream } from '../answer/caller-stream.ts';
+import type { ClientStream } from '../answer/client-stream.ts';
 import type { Answering, AnswerReader } from '../answer/reader.ts';
 import { firstCharacter, shapeOf } from '../answer/shape.ts';
 import type { Failure } from '../request/failure.ts';
@@ -26,7 +26,7 @@ const HELD_BYTES = 16 * 1024 * 1024;
 /** Carries one upstream answer of another format to the caller, part by part. */
 export class Translation implements AnswerReader {
   readonly #sink: AnswerSink;
-  readonly #caller: CallerStream;
+  readonly #caller: ClientStream;
   readonly #redact: Answering['redact'];
   readonly #target: Target;
   /** Another target began the answer. */

@@ -183,7 +183,7 @@ function optionsIn(connection: string): ReadonlySet<string> {
 }
 
 /** The upstream's headers as the caller may see them, flat, without any about the body's length or encoding. */
-export function callerHeaders(status: number, upstream: IncomingHttpHeaders): string[] {
+export function clientHeaders(status: number, upstream: IncomingHttpHeaders): string[] {
   const headers: string[] = [];
   const ofThatHop = optionsIn(String(upstream.connection ?? ''));
   for (const name in upstream) {

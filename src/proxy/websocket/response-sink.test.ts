@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { fc } from '../../../test/support/properties.ts';
 import type { JsonObject } from '../../codecs/json/values.ts';
-import { SocketOutlet } from './response-sink.ts';
+import { WebSocketResponseSink } from './response-sink.ts';
 
 interface Heard {
-  outlet: SocketOutlet;
+  outlet: WebSocketResponseSink;
   messages: JsonObject[];
   remembered: JsonObject[];
   closes(): number;
@@ -16,7 +16,7 @@ function opened(lane: string | null = null): Heard {
   const messages: JsonObject[] = [];
   const remembered: JsonObject[] = [];
   let closes = 0;
-  const outlet = new SocketOutlet({
+  const outlet = new WebSocketResponseSink({
     socket: { full: false, send: (text) => messages.push(JSON.parse(text)) },
     lane,
     answered: (response) => remembered.push(response),

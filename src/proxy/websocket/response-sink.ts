@@ -13,7 +13,7 @@ const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
 /** Said of an HTTP body, and of nothing in an error message. */
 const bodyHeaders = /^(?:content-(?:type|length|encoding)|cache-control|connection|x-accel-buffering)$/;
 
-export interface SocketOutletInput {
+export interface WebSocketResponseSinkInput {
   socket: Pick<TextSocket, 'full' | 'send'>;
   /** Written into every message as `stream_id`; null for none. */
   lane: string | null;
@@ -25,10 +25,10 @@ export interface SocketOutletInput {
  * Takes one answer of the responses format as HTTP would have it, and sends it as messages of a WebSocket: the data of
  * each event of a stream, or an error with its status. Whatever is written, the peer hears exactly once how it ended.
  */
-export class SocketOutlet implements ResponseSink {
-  readonly #socket: SocketOutletInput['socket'];
+export class WebSocketResponseSink implements ResponseSink {
+  readonly #socket: WebSocketResponseSinkInput['socket'];
   readonly #lane: string | null;
-  readonly #answered: SocketOutletInput['answered'];
+  readonly #answered: WebSocketResponseSinkInput['answered'];
   readonly #listeners: { close: (() => void)[]; drain: (() => void)[] } = { close: [], drain: [] };
   readonly #codec: StreamCodec = stream;
   #status = 0;
@@ -45,7 +45,7 @@ export class SocketOutlet implements ResponseSink {
   writableEnded = false;
   destroyed = false;
 
-  constructor({ answered, lane, socket }: SocketOutletInput) {
+  constructor({ answered, lane, socket }: WebSocketResponseSinkInput) {
     this.#socket = socket;
     this.#lane = lane;
     this.#answered = answered;

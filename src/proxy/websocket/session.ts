@@ -15,7 +15,7 @@ import type { Match } from '../inbound/routes.ts';
 import { proxyBody } from '../proxy.ts';
 import { principalOf, type SurfaceContext } from '../surface.ts';
 import { type Created, readMessage } from './message.ts';
-import { SocketOutlet } from './response-sink.ts';
+import { WebSocketResponseSink } from './response-sink.ts';
 import { warmUp } from './warm-up.ts';
 
 /** As many answers as OpenAI gives at a time on one connection (WebSocket mode). */
@@ -66,7 +66,7 @@ function session(input: SessionInput): TextHandler {
   const { context, recent, socket } = input;
   const memory = connectionMemory(context.responses, recent, newId('ws'));
   const waiting: Created[] = [];
-  const running = new Map<string | null, SocketOutlet>();
+  const running = new Map<string | null, WebSocketResponseSink>();
 
   const admit = (created: Created): void => {
     const bytes = waiting.reduce((sum, { body }) => sum + body.length, created.body.length);
@@ -85,7 +85,7 @@ function session(input: SessionInput): TextHandler {
   const start = (created: Created): void => {
     const { lane } = created;
     const request = remembering(memory, created);
-    const outlet = new SocketOutlet({ socket, lane, answered: request?.answered ?? null });
+    const outlet = new WebSocketResponseSink({ socket, lane, answered: request?.answered ?? null });
     running.set(lane, outlet);
     outlet.on('close', () => {
       running.delete(lane);
@@ -106,7 +106,11 @@ function session(input: SessionInput): TextHandler {
         admit(created);
         pump();
       } catch (error) {
-        refuse(input, exchangeOf(input, new SocketOutlet({ socket, lane: null, answered: null })), error);
+        refuse(
+          input,
+          exchangeOf(input, new WebSocketResponseSink({ socket, lane: null, answered: null })),
+          error,
+        );
       }
     },
     onDrain() {
@@ -121,7 +125,10 @@ function session(input: SessionInput): TextHandler {
   };
 }
 
-function exchangeOf({ context, nextId, upgraded }: SessionInput, response: SocketOutlet): AnyExchange {
+function exchangeOf(
+  { context, nextId, upgraded }: SessionInput,
+  response: WebSocketResponseSink,
+): AnyExchange {
   const { path, query, request } = upgraded;
   const startedAt = context.now();
   return {

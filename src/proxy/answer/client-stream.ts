@@ -10,7 +10,7 @@ import { type Frame, splitFrames } from '../../lib/sse.ts';
  */
 export type StreamState = 'unopened' | 'opened' | 'committed';
 
-export interface CallerStreamInput {
+export interface ClientStreamInput {
   response: ResponseSink;
   /** Null for a format without streams. */
   codec: Pick<StreamCodec, 'contentType' | 'keepAlive'> | null;
@@ -24,7 +24,7 @@ export interface CallerStreamInput {
  * The caller's end of a streamed answer: one for each call, whichever targets are asked. What is written are frames of
  * the caller's format, cut anywhere; they leave as they are, or as the elements of one JSON array.
  */
-export class CallerStream {
+export class ClientStream {
   readonly contentType: string;
   readonly #response: ResponseSink;
   readonly #array: JsonArray | null;
@@ -35,7 +35,7 @@ export class CallerStream {
   /** Frames of this turn of the event loop, which leave together. */
   #gathered = '';
 
-  constructor({ array, codec, onDrain, response }: CallerStreamInput) {
+  constructor({ array, codec, onDrain, response }: ClientStreamInput) {
     this.#response = response;
     this.#array = array ? new JsonArray() : null;
     this.#onDrain = onDrain;
