@@ -1,5 +1,5 @@
 import type { Abilities } from '../catalog/abilities.ts';
-import type { Connected, Route } from './connected.ts';
+import type { ConnectionIndex, Route } from './connection-index.ts';
 import type { Candidate } from './pool.ts';
 import { nameOf } from './target.ts';
 
@@ -10,7 +10,7 @@ const PRICE_MS = 60_000;
 export function candidateOf(
   { connection, provider }: Route,
   model: string,
-  { catalog, factsOf }: Pick<Connected, 'catalog' | 'factsOf'>,
+  { catalog, factsOf }: Pick<ConnectionIndex, 'catalog' | 'factsOf'>,
 ): Candidate {
   let abilities: Abilities | null = null;
   let facts: Candidate['facts'] | undefined;

@@ -1,18 +1,18 @@
 import type { WireFormat } from '../codecs/wire-format.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { Branch, Candidate, CandidatesByFormat, Place, Pool } from './pool.ts';
+import type { Branch, Candidate, CandidatesByFormat, FormatCandidate, Pool } from './pool.ts';
 import { answeredFormat, type Target } from './target.ts';
 
-export type { CandidatesByFormat, Place } from './pool.ts';
+export type { CandidatesByFormat, FormatCandidate } from './pool.ts';
 
 import type { Skip } from './trace.ts';
 
 /** What a pool is for requests of `format`: worked out once for a combo, since it is the same for all of them. */
 export function candidatesByFormat(pool: Pool, format: WireFormat): CandidatesByFormat {
-  const known = pool.spoken?.get(format);
+  const known = pool.byFormat?.get(format);
   if (known !== undefined) return known;
   const made = make(pool, format);
-  pool.spoken?.set(format, made);
+  pool.byFormat?.set(format, made);
   return made;
 }
 
@@ -49,7 +49,7 @@ function make(pool: Pool, format: WireFormat): CandidatesByFormat {
   };
 }
 
-function placeOf(candidate: Candidate, format: WireFormat, weight: number): Place {
+function placeOf(candidate: Candidate, format: WireFormat, weight: number): FormatCandidate {
   const { connection, facts, model, provider } = candidate;
   const target: Target = { connection, provider, model, format };
   if (facts?.deprecated === true) target.deprecated = true;
@@ -58,8 +58,8 @@ function placeOf(candidate: Candidate, format: WireFormat, weight: number): Plac
 }
 
 /** Every candidate once, by the first way that leads to it; a pool without inner combos has none twice. */
-function distinct(branches: readonly Branch[]): ReadonlyMap<Candidate, Place> {
-  const places = new Map<Candidate, Place>();
+function distinct(branches: readonly Branch[]): ReadonlyMap<Candidate, FormatCandidate> {
+  const places = new Map<Candidate, FormatCandidate>();
   for (const { inner, place } of branches) {
     if (inner === null) {
       if (!places.has(place.candidate)) places.set(place.candidate, place);
@@ -72,7 +72,7 @@ function distinct(branches: readonly Branch[]): ReadonlyMap<Candidate, Place> {
 }
 
 /** A place of an inner combo, seen from the outer one. */
-function within({ id }: Pool, place: Place): Place {
+function within({ id }: Pool, place: FormatCandidate): FormatCandidate {
   const { innerCombos = [] } = place.target;
   return { ...place, target: { ...place.target, innerCombos: [id, ...innerCombos] } };
 }

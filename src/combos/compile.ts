@@ -1,5 +1,5 @@
 import { candidateOf } from './candidate.ts';
-import type { Connected, Route } from './connected.ts';
+import type { ConnectionIndex, Route } from './connection-index.ts';
 import { type Candidate, candidatesOf, type Member, type Pool } from './pool.ts';
 import type { ComboRecord, ComboTarget } from './schema.ts';
 import type { Skip } from './trace.ts';
@@ -20,7 +20,7 @@ export interface Combos {
  * Turns stored combos into pools, so that a request finds connections instead of names. What leads nowhere, or back to
  * where it came from, is left out and named in `missing`.
  */
-export function compileCombos(records: readonly ComboRecord[], connected: Connected): Combos {
+export function compileCombos(records: readonly ComboRecord[], connected: ConnectionIndex): Combos {
   const stored = new Map(records.map((record) => [record.name, record]));
   const candidates = new Map<string, Candidate>();
   const made = new Map<string, Pool>();
@@ -99,7 +99,7 @@ function finished(record: ComboRecord, members: readonly Member[], missing: read
     members,
     missing,
     candidates: candidatesOf(members),
-    spoken: new Map(),
+    byFormat: new Map(),
     depth: 1 + Math.max(0, ...depths),
   };
 }
@@ -107,7 +107,7 @@ function finished(record: ComboRecord, members: readonly Member[], missing: read
 /** The connections that a target without a combo's name means; a sentence when there are none. */
 function routesOf(
   { target }: Pick<ComboTarget, 'target'>,
-  { byName, byProvider, isProvider }: Pick<Connected, 'byName' | 'byProvider' | 'isProvider'>,
+  { byName, byProvider, isProvider }: Pick<ConnectionIndex, 'byName' | 'byProvider' | 'isProvider'>,
 ): readonly Route[] | string {
   const slash = target.indexOf('/');
   if (slash <= 0 || slash === target.length - 1) return `There is no combo "${target}"`;

@@ -4,7 +4,7 @@ import { codecOf } from '../codecs/index.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
 import type { Condition, HealthView } from '../health/health-view.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { CandidatesByFormat, Place } from './candidates-by-format.ts';
+import type { CandidatesByFormat, FormatCandidate } from './candidates-by-format.ts';
 import type { Candidate } from './pool.ts';
 import type { RequestFeatures } from './request-features.ts';
 import { printable } from './resolve.ts';
@@ -22,9 +22,9 @@ export interface FilterInput {
 
 /** What is left of the candidates, at least one. */
 export interface FilteredCandidates {
-  ready: readonly Place[];
+  ready: readonly FormatCandidate[];
   /** Those that wait for something, the soonest first. They are not skipped yet: the attempts look again. */
-  waiting: readonly Place[];
+  waiting: readonly FormatCandidate[];
 }
 
 /**
@@ -43,11 +43,15 @@ export function filterCandidates(
   return readyOf(ableOf(allowedOf(places, input, skipped), input, skipped), input.healthView);
 }
 
-function allowedOf(places: readonly Place[], input: FilterInput, skipped: Skip[]): readonly Place[] {
+function allowedOf(
+  places: readonly FormatCandidate[],
+  input: FilterInput,
+  skipped: Skip[],
+): readonly FormatCandidate[] {
   const { principal, requested } = input;
   if (principal.models === null) return places;
   const allowed = places.filter(({ candidate }) => {
-    const may = mayAsk(principal, input, candidate);
+    const may = allowsCandidate(principal, input, candidate);
     if (!may) skipped.push(skip(candidate, 'key', `The key "${principal.name}" may not use it`));
     return may;
   });
@@ -63,7 +67,7 @@ function allowedOf(places: readonly Place[], input: FilterInput, skipped: Skip[]
  * Whether a key may use a candidate: by what the candidate runs, or because the key's owner named a combo or an alias
  * that led to it.
  */
-export function mayAsk(
+export function allowsCandidate(
   { models }: Principal,
   { names }: Pick<FilterInput, 'names'>,
   { connection, model, provider }: Candidate,
@@ -73,7 +77,11 @@ export function mayAsk(
 }
 
 /** Without those that are known to lack what the request needs, if any other is there. */
-function ableOf(kept: readonly Place[], input: FilterInput, skipped: Skip[]): readonly Place[] {
+function ableOf(
+  kept: readonly FormatCandidate[],
+  input: FilterInput,
+  skipped: Skip[],
+): readonly FormatCandidate[] {
   if (kept.length < 2) return kept;
   const lacking: Skip[] = [];
   const able = kept.filter((one) => {
@@ -86,7 +94,7 @@ function ableOf(kept: readonly Place[], input: FilterInput, skipped: Skip[]): re
   return able;
 }
 
-function lackOf({ candidate, target }: Place, { format, features }: FilterInput): Skip | null {
+function lackOf({ candidate, target }: FormatCandidate, { format, features }: FilterInput): Skip | null {
   const { images, tools } = candidate.abilities();
   const says = target.format === format ? null : (codecOf(target.format).conversation?.names ?? null);
   if ((tools === false || (says !== null && says.tools === undefined)) && features.tools())
@@ -101,9 +109,9 @@ function lackOf({ candidate, target }: Place, { format, features }: FilterInput)
   return skip(candidate, 'context', detail);
 }
 
-function readyOf(kept: readonly Place[], healthView: HealthView): FilteredCandidates {
-  const ready: Place[] = [];
-  const waiting: { one: Place; at: number }[] = [];
+function readyOf(kept: readonly FormatCandidate[], healthView: HealthView): FilteredCandidates {
+  const ready: FormatCandidate[] = [];
+  const waiting: { one: FormatCandidate; at: number }[] = [];
   for (const one of kept) {
     const condition = healthView.conditionOf(one.connectionId, one.model);
     if (condition.state === 'ready') ready.push(one);
@@ -132,10 +140,10 @@ function skip(candidate: Candidate, reason: SkipReason, detail: string): Skip {
 }
 
 function mismatch({ format, requested }: FilterInput, { connection, provider }: Candidate): string {
-  const spoken = Object.keys(provider.formats).join(', ');
+  const byFormat = Object.keys(provider.formats).join(', ');
   return (
     `"${printable(requested)}" is served by ${provider.name} (connection "${connection.name}"), ` +
-    `which speaks ${spoken}; this request is ${format}. Choose a model of a provider that speaks ${format}, ` +
+    `which speaks ${byFormat}; this request is ${format}. Choose a model of a provider that speaks ${format}, ` +
     'or send the request in one of those formats'
   );
 }

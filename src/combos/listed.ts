@@ -1,7 +1,7 @@
 import type { Principal } from '../access/authenticate.ts';
 import type { ModelPrice } from '../catalog/price.ts';
 import { GatewayError } from '../lib/error.ts';
-import { mayAsk } from './filter-candidates.ts';
+import { allowsCandidate } from './filter-candidates.ts';
 import type { Pool } from './pool.ts';
 import { grantingNames, type Routes, resolve } from './resolve.ts';
 
@@ -51,6 +51,6 @@ export function factsOfName(
 }
 
 /** Whether a key may use any of what stands behind a name. */
-export function mayAskName(principal: Principal, { names, pool }: ListedName): boolean {
-  return pool.candidates.some((candidate) => mayAsk(principal, { names }, candidate));
+export function allowsListedName(principal: Principal, { names, pool }: ListedName): boolean {
+  return pool.candidates.some((candidate) => allowsCandidate(principal, { names }, candidate));
 }

@@ -1,8 +1,8 @@
 import type { HealthView } from '../health/health-view.ts';
-import type { CandidatesByFormat, Place } from './candidates-by-format.ts';
+import type { CandidatesByFormat, FormatCandidate } from './candidates-by-format.ts';
 import type { Candidate } from './pool.ts';
 import { strategies } from './strategies/index.ts';
-import type { Moment } from './strategies/strategy.ts';
+import type { StrategyContext } from './strategies/strategy.ts';
 
 export interface OrderInput {
   healthView: HealthView;
@@ -14,31 +14,31 @@ export interface OrderInput {
 }
 
 /** An inner combo in its place among others: the target that it would try first, and all of them. */
-interface Group extends Place {
-  all: readonly Place[] | null;
+interface Group extends FormatCandidate {
+  all: readonly FormatCandidate[] | null;
 }
 
 /** What is `ready` of a pool, in the order of its strategy and of those of its inner combos. */
 export function ordered(
-  spoken: CandidatesByFormat,
-  ready: readonly Place[],
+  byFormat: CandidatesByFormat,
+  ready: readonly FormatCandidate[],
   input: OrderInput,
-): readonly Place[] {
+): readonly FormatCandidate[] {
   if (ready.length < 2) return ready;
-  if (spoken.branches === null) return sorted(spoken, ready, input);
+  if (byFormat.branches === null) return sorted(byFormat, ready, input);
   const left = new Set(ready.map(({ candidate }) => candidate));
-  const { placeOf } = spoken;
-  return orderedGroups(spoken, left, input, new Set()).map((place) => placeOf?.(place.candidate) ?? place);
+  const { placeOf } = byFormat;
+  return orderedGroups(byFormat, left, input, new Set()).map((place) => placeOf?.(place.candidate) ?? place);
 }
 
-function sorted<P extends Place>(
+function sorted<P extends FormatCandidate>(
   { pool }: CandidatesByFormat,
   places: readonly P[],
   input: OrderInput,
 ): readonly P[] {
   if (places.length < 2) return places;
   const { healthView, random } = input;
-  const moment: Moment<P> = {
+  const moment: StrategyContext<P> = {
     healthView: healthView,
     random,
     turn: () => input.turnOf(pool.id),
@@ -52,14 +52,14 @@ function sorted<P extends Place>(
  * @param walked pools that were ordered already: a second time they have nothing new
  */
 function orderedGroups(
-  spoken: CandidatesByFormat,
+  byFormat: CandidatesByFormat,
   left: Set<Candidate>,
   input: OrderInput,
   walked: Set<CandidatesByFormat>,
-): readonly Place[] {
-  walked.add(spoken);
+): readonly FormatCandidate[] {
+  walked.add(byFormat);
   const groups: Group[] = [];
-  const branches = spoken.branches ?? spoken.places.map((place) => ({ place, inner: null }));
+  const branches = byFormat.branches ?? byFormat.places.map((place) => ({ place, inner: null }));
   for (const branch of branches) {
     if (branch.inner === null) {
       if (left.delete(branch.place.candidate)) groups.push({ ...branch.place, all: null });
@@ -68,5 +68,5 @@ function orderedGroups(
       if (all[0] !== undefined) groups.push({ ...all[0], weight: branch.weight, all });
     }
   }
-  return sorted(spoken, groups, input).flatMap((group) => group.all ?? [group]);
+  return sorted(byFormat, groups, input).flatMap((group) => group.all ?? [group]);
 }

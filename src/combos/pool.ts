@@ -38,30 +38,30 @@ export interface Pool {
   /** Every candidate once, those of inner combos in their places. */
   candidates: readonly Candidate[];
   /** What was worked out of it for each format; null for what is not kept. */
-  spoken: Map<WireFormat, CandidatesByFormat> | null;
+  byFormat: Map<WireFormat, CandidatesByFormat> | null;
   /** 1 for models alone, one more for each combo in another. */
   depth: number;
 }
 
 /** A candidate in the format in which it would be asked. */
-export interface Place extends Choice {
+export interface FormatCandidate extends Choice {
   candidate: Candidate;
   target: Target;
 }
 
 export type Branch =
-  | { place: Place; inner: null }
+  | { place: FormatCandidate; inner: null }
   | { place: null; inner: CandidatesByFormat; weight: number };
 
 /** A pool for requests of one format. */
 export interface CandidatesByFormat {
   pool: Pool;
   /** Every candidate once that can be asked, those of inner combos in their places. */
-  places: readonly Place[];
+  places: readonly FormatCandidate[];
   /** The members of the pool; null when all are single models, and `places` has them. */
   branches: readonly Branch[] | null;
   /** The place that a candidate of an inner combo has in this one; null where there are no inner combos. */
-  placeOf: ((candidate: Candidate) => Place | null) | null;
+  placeOf: ((candidate: Candidate) => FormatCandidate | null) | null;
   /** Candidates that nothing leads to from this format. */
   skipped: readonly Skip[];
 }
@@ -84,5 +84,5 @@ export function narrowed(pool: Pool, fits: (candidate: Candidate) => boolean): P
     const inner = narrowed(member.pool, fits);
     return inner === null ? [] : [{ ...member, pool: inner }];
   });
-  return { ...pool, members, missing: [], candidates: candidatesOf(members), spoken: null };
+  return { ...pool, members, missing: [], candidates: candidatesOf(members), byFormat: null };
 }

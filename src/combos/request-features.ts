@@ -26,7 +26,7 @@ const BYTES_PER_TOKEN = 4;
  * tool may use the same words; whoever goes by this must be able to be wrong.
  */
 export function featuresOf(body: readonly Buffer[]): RequestFeatures {
-  let seen: Seen | null = null;
+  let seen: BodyFeatures | null = null;
   const look = () => (seen ??= lookThrough(body));
   const maxTokens = Math.ceil(body.reduce((sum, { length }) => sum + length, 0) / BYTES_PER_TOKEN);
   return {
@@ -37,28 +37,31 @@ export function featuresOf(body: readonly Buffer[]): RequestFeatures {
   };
 }
 
-interface Seen {
+interface BodyFeatures {
   tools: boolean;
   images: boolean;
   /** Other content whose bytes are no measure of its tokens. */
   opaque: boolean;
 }
 
-interface Word {
-  tells: keyof Seen;
+interface FeatureMarker {
+  tells: keyof BodyFeatures;
   /** Whether it stands at `start` to `end` as what it tells. */
   fits(piece: Buffer, start: number, end: number): boolean;
 }
 
 const TYPE = Buffer.from('"type"');
 const hasList = (piece: Buffer, _: number, end: number) => opens(piece, end, OPEN_LIST);
-const tools: Word = { tells: 'tools', fits: hasList };
-const imageList: Word = { tells: 'images', fits: hasList };
-const imageType: Word = { tells: 'images', fits: (piece, start) => isValueOf(piece, start, TYPE) };
-const imageObject: Word = { tells: 'images', fits: (piece, _, end) => opens(piece, end, OPEN_OBJECT) };
-const opaque: Word = { tells: 'opaque', fits: () => true };
+const tools: FeatureMarker = { tells: 'tools', fits: hasList };
+const imageList: FeatureMarker = { tells: 'images', fits: hasList };
+const imageType: FeatureMarker = { tells: 'images', fits: (piece, start) => isValueOf(piece, start, TYPE) };
+const imageObject: FeatureMarker = {
+  tells: 'images',
+  fits: (piece, _, end) => opens(piece, end, OPEN_OBJECT),
+};
+const opaque: FeatureMarker = { tells: 'opaque', fits: () => true };
 
-const words: ReadonlyMap<string, Word> = new Map([
+const words: ReadonlyMap<string, FeatureMarker> = new Map([
   ...named(tools, '"tools"', '"functions"'),
   // Pictures of the chat, the responses and the messages format, of Gemini and of Ollama.
   ...named(imageType, '"image_url"', '"input_image"', '"image"'),
@@ -68,7 +71,7 @@ const words: ReadonlyMap<string, Word> = new Map([
 ]);
 const anyWord = new RegExp([...words.keys()].join('|'), 'g');
 
-function named(word: Word, ...texts: string[]): [string, Word][] {
+function named(word: FeatureMarker, ...texts: string[]): [string, FeatureMarker][] {
   return texts.map((text) => [text, word]);
 }
 
@@ -80,8 +83,8 @@ const OVERLAP_BYTES = 16;
  * One pass for all words, over the body as text: an expression finds all of them there in the time that a search in the
  * bytes, which stops at every quote, takes for one or two.
  */
-function lookThrough(body: readonly Buffer[]): Seen {
-  const seen: Seen = { tools: false, images: false, opaque: false };
+function lookThrough(body: readonly Buffer[]): BodyFeatures {
+  const seen: BodyFeatures = { tools: false, images: false, opaque: false };
   for (const piece of body) {
     for (let from = 0; from < piece.length; from += WINDOW_BYTES) {
       const window = piece.toString('latin1', from, from + WINDOW_BYTES + OVERLAP_BYTES);

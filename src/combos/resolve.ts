@@ -2,15 +2,15 @@ import { GatewayError } from '../lib/error.ts';
 import type { Aliases, AliasMatch } from './aliases.ts';
 import { candidateOf } from './candidate.ts';
 import type { Combos } from './compile.ts';
-import type { Connected, Route } from './connected.ts';
+import type { ConnectionIndex, Route } from './connection-index.ts';
 import { narrowed, type Pool } from './pool.ts';
 import { defaultOptions } from './schema.ts';
 import type { ResolvedBy } from './trace.ts';
 
-export type { Route } from './connected.ts';
+export type { Route } from './connection-index.ts';
 export type { Target } from './target.ts';
 
-export interface Routes extends Connected {
+export interface Routes extends ConnectionIndex {
   /** Highest priority first. */
   ordered: readonly Route[];
   combos: Combos;
@@ -18,7 +18,7 @@ export interface Routes extends Connected {
 }
 
 /** What a requested id was found to mean. */
-export interface Resolved {
+export interface ResolvedModel {
   pool: Pool;
   /** The names on the way, in order. */
   via: readonly { by: ResolvedBy; name: string }[];
@@ -33,8 +33,8 @@ const MAX_ALIASES = 8;
  * by priority, what the gateway itself knows of the ways of tools, and those whose provider's catalogue knows it.
  * @throws GatewayError `no_combo_configured`, `model_not_found`
  */
-export function resolve(requested: string, routes: Routes): Resolved {
-  const via: Resolved['via'][number][] = [];
+export function resolve(requested: string, routes: Routes): ResolvedModel {
+  const via: ResolvedModel['via'][number][] = [];
   const followed = new Set<string>();
   let id = requested;
   for (;;) {
@@ -52,7 +52,7 @@ export function resolve(requested: string, routes: Routes): Resolved {
  * The names by which a key may have been given what a request resolved to: the combos and aliases on the way, and
  * `auto`. Connections, providers and patterns are none: what they lead to is judged by itself.
  */
-export function grantingNames(requested: string, { via }: Pick<Resolved, 'via'>): string[] {
+export function grantingNames(requested: string, { via }: Pick<ResolvedModel, 'via'>): string[] {
   const names = via.flatMap(({ by, name }) => (grants[by] ? [name] : []));
   return requested === 'auto' ? ['auto', ...names] : names;
 }
@@ -68,7 +68,7 @@ const grants: Readonly<Record<ResolvedBy, boolean>> = {
   'claude-prefix': false,
 };
 
-type Step = { via: Resolved['via'][number] } & ({ pool: Pool } | { id: string });
+type Step = { via: ResolvedModel['via'][number] } & ({ pool: Pool } | { id: string });
 
 function stepOf(id: string, routes: Routes, followed: ReadonlySet<string>): Step | null {
   if (id === 'auto') return activeCombo(routes);
@@ -181,7 +181,7 @@ function poolOf(found: readonly Route[], model: string, routes: Routes): Pool {
     members: candidates.map((candidate) => ({ kind: 'model', candidate, weight: 1 })),
     missing: [],
     candidates,
-    spoken: null,
+    byFormat: null,
     depth: 1,
   };
 }

@@ -1,4 +1,4 @@
-import { type Resolved, type Routes, resolve } from './resolve.ts';
+import { type ResolvedModel, type Routes, resolve } from './resolve.ts';
 
 /** Names that are kept; a client of a connection may make up any number. */
 const MOST_NAMES = 256;
@@ -9,7 +9,7 @@ const LONGEST_NAME = 256;
  * are other routes.
  */
 export function createResolver(): typeof resolve {
-  let known = new Map<string, Resolved>();
+  let known = new Map<string, ResolvedModel>();
   let knownRoutes: Routes | null = null;
   return (requested, routes) => {
     if (routes !== knownRoutes) {
@@ -19,7 +19,7 @@ export function createResolver(): typeof resolve {
     const found = known.get(requested);
     if (found !== undefined) return found;
     const { pool, via } = resolve(requested, routes);
-    const resolved = { pool: { ...pool, spoken: pool.spoken ?? new Map() }, via };
+    const resolved = { pool: { ...pool, byFormat: pool.byFormat ?? new Map() }, via };
     if (known.size >= MOST_NAMES) known.clear();
     if (requested.length <= LONGEST_NAME) known.set(requested, resolved);
     return resolved;

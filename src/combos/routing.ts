@@ -4,12 +4,12 @@ import { textCost } from '../catalog/cost.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
 import type { HealthView } from '../health/health-view.ts';
 import { type Affinity, type AffinityEntry, createAffinity } from './affinity.ts';
-import { type CandidatesByFormat, candidatesByFormat, type Place } from './candidates-by-format.ts';
+import { type CandidatesByFormat, candidatesByFormat, type FormatCandidate } from './candidates-by-format.ts';
 import { filterCandidates } from './filter-candidates.ts';
 import { ordered } from './order.ts';
 import type { Candidate } from './pool.ts';
 import { featuresOf, type RequestFeatures } from './request-features.ts';
-import { grantingNames, type Resolved, type Routes } from './resolve.ts';
+import { grantingNames, type ResolvedModel, type Routes } from './resolve.ts';
 import { createResolver } from './resolver.ts';
 import type { ComboOptions } from './schema.ts';
 import { type Session, sessionOf } from './session.ts';
@@ -17,7 +17,7 @@ import type { Target } from './target.ts';
 import type { Trace } from './trace.ts';
 
 /** A request that is looking for its targets. */
-export interface Question {
+export interface RoutingRequest {
   /** The model id that was asked for. */
   requested: string;
   format: WireFormat;
@@ -28,7 +28,7 @@ export interface Question {
 }
 
 /** Where a request goes, and why. */
-export interface Plan {
+export interface RoutingPlan {
   /** Best first. Those whose account is not ready stand behind the others, the soonest first. */
   targets: readonly [Target, ...Target[]];
   options: ComboOptions;
@@ -57,7 +57,7 @@ export interface Routing {
    * The targets of a requested model, best first, and the trace of how they were found.
    * @throws GatewayError `no_combo_configured`, `model_not_found`, `format_not_supported`, `model_not_allowed`
    */
-  plan(routes: Routes, question: Question): Plan;
+  plan(routes: Routes, question: RoutingRequest): RoutingPlan;
   /** Takes over where another process of the gateway had a session answered. */
   takeSession(session: string, entry: AffinityEntry): void;
 }
@@ -88,17 +88,17 @@ export function createRouting({ now, healthView, random, remembered }: RoutingIn
       const { body, format, principal, requested } = question;
       const resolved = resolve(requested, routes);
       const { pool } = resolved;
-      const spoken = candidatesByFormat(pool, format);
-      const trace = newTrace(requested, resolved, spoken);
+      const byFormat = candidatesByFormat(pool, format);
+      const trace = newTrace(requested, resolved, byFormat);
       const features = featuresOf(body);
       const names = grantingNames(requested, resolved);
       const { ready, waiting } = filterCandidates(
-        spoken,
-        { requested, names, format, principal, features: features, healthView: healthView },
+        byFormat,
+        { requested, names, format, principal, features: features, healthView },
         trace.skipped,
       );
       const costOf = (candidate: Candidate) => assumedCost(candidate, features, now());
-      let places = ordered(spoken, ready, { healthView: healthView, random, turnOf, costOf });
+      let places = ordered(byFormat, ready, { healthView, random, turnOf, costOf });
       let remember = nothing;
       if (ready.length + waiting.length > 1 && pool.options.affinity) {
         const session = sessionKey(question);
@@ -129,32 +129,32 @@ export function createRouting({ now, healthView, random, remembered }: RoutingIn
 }
 
 /** Made out here, for a function that is kept keeps all that is in sight where it is made: the request's bytes. */
-const nothing: Plan['remember'] = () => {};
+const nothing: RoutingPlan['remember'] = () => {};
 
-function remembering(keep: Affinity['keep'], key: string): Plan['remember'] {
+function remembering(keep: Affinity['keep'], key: string): RoutingPlan['remember'] {
   return ({ connection, model }) => keep(key, { connectionId: connection.id, model });
 }
 
 /** Sessions of different keys, and for different models, have nothing to do with one another. */
-function sessionKey({ body, format, headers, principal, requested }: Question): Session | null {
+function sessionKey({ body, format, headers, principal, requested }: RoutingRequest): Session | null {
   const session = sessionOf(headers, format, body);
   if (session === null) return null;
   return { ...session, key: `${principal.keyId} ${requested} ${session.key}` };
 }
 
-function placeAt(entry: AffinityEntry | null, places: readonly Place[]): number {
+function placeAt(entry: AffinityEntry | null, places: readonly FormatCandidate[]): number {
   if (entry === null) return -1;
   const { connectionId, model } = entry;
   return places.findIndex((place) => place.connectionId === connectionId && place.model === model);
 }
 
 /** The places with the one at `index` before all others; as they are for -1. */
-function startingAt(index: number, places: readonly Place[]): readonly Place[] {
+function startingAt(index: number, places: readonly FormatCandidate[]): readonly FormatCandidate[] {
   const known = places[index];
   return known === undefined ? places : [known, ...places.slice(0, index), ...places.slice(index + 1)];
 }
 
-function newTrace(requested: string, { pool, via }: Resolved, { skipped }: CandidatesByFormat): Trace {
+function newTrace(requested: string, { pool, via }: ResolvedModel, { skipped }: CandidatesByFormat): Trace {
   return {
     requested,
     via,

@@ -1,6 +1,6 @@
 import type { Principal } from '../access/authenticate.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
-import type { Plan } from '../combos/routing.ts';
+import type { RoutingPlan } from '../combos/routing.ts';
 import type { BodyMemory } from '../http/body/memory.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { Snapshot } from '../snapshot.ts';
@@ -51,7 +51,7 @@ export interface RoutedRequest {
   readonly upload: Upload | null;
   /** Of the body, where it may be freed once the request is carried out. */
   readonly memory: BodyMemory | null;
-  readonly plan: Plan;
+  readonly plan: RoutingPlan;
   readonly snapshot: Snapshot;
 }
 

@@ -1,7 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { costOf } from '../catalog/cost.ts';
 import { codecs } from '../codecs/index.ts';
-import { candidatesByFormat, type Place } from '../combos/candidates-by-format.ts';
+import { candidatesByFormat, type FormatCandidate } from '../combos/candidates-by-format.ts';
 import { ordered } from '../combos/order.ts';
 import type { Candidate, Pool } from '../combos/pool.ts';
 import { inputTokens } from '../ledger/buckets.ts';
@@ -35,10 +35,10 @@ export function comboOrder(pool: Pool, catalog: Pick<Catalog, 'priceOf'>): Repla
     const { startedAt, usage } = request;
     const format = codecs.find((codec) => codec.format === request.format)?.format;
     if (format === undefined) return [];
-    const spoken = candidatesByFormat(pool, format);
+    const byFormat = candidatesByFormat(pool, format);
     const costAt = (candidate: Candidate) =>
       usage === null ? null : targetOf(candidate).costOf(usage, startedAt);
-    const tried = ordered(spoken, fitting(spoken.places, request), {
+    const tried = ordered(byFormat, fitting(byFormat.places, request), {
       healthView: healthView,
       random,
       turnOf,
@@ -49,7 +49,7 @@ export function comboOrder(pool: Pool, catalog: Pick<Catalog, 'priceOf'>): Repla
 }
 
 /** Those that are known to read as much as a request sent, or not known to read less. */
-function fitting(places: readonly Place[], { usage }: PastRequest): readonly Place[] {
+function fitting(places: readonly FormatCandidate[], { usage }: PastRequest): readonly FormatCandidate[] {
   if (usage === null) return places;
   const tokens = inputTokens(usage);
   const able = places.filter(({ candidate }) => tokens <= (candidate.facts?.contextWindow ?? tokens));

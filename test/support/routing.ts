@@ -1,7 +1,7 @@
 import { keyIndexOf } from '../../src/access/keys/key-index.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import type { Routes } from '../../src/combos/resolve.ts';
-import { createRouting, type Plan, type Question } from '../../src/combos/routing.ts';
+import { createRouting, type RoutingPlan, type RoutingRequest } from '../../src/combos/routing.ts';
 import { type ComboRecord, type ComboTarget, defaultOptions } from '../../src/combos/schema.ts';
 import type { OpenConnection } from '../../src/connections/schema.ts';
 import type { HealthView } from '../../src/health/health-view.ts';
@@ -97,7 +97,7 @@ export function routesOf({ aliases = {}, combos = [], connections = [] }: World)
 
 export const anyone = { keyId: 'key', name: 'test', models: null };
 
-export interface Asking extends Partial<Omit<Question, 'body'>> {
+export interface Asking extends Partial<Omit<RoutingRequest, 'body'>> {
   body?: unknown;
 }
 
@@ -113,7 +113,7 @@ export function planner(
     random,
     now: () => 1_000_000,
   });
-  return (requested: string, { body, ...asking }: Asking = {}): Plan =>
+  return (requested: string, { body, ...asking }: Asking = {}): RoutingPlan =>
     routing.plan(routes, {
       requested,
       format: 'openai-chat',
@@ -125,6 +125,6 @@ export function planner(
 }
 
 /** `connection/model` of each target. */
-export function places({ targets }: Pick<Plan, 'targets'>): string[] {
+export function places({ targets }: Pick<RoutingPlan, 'targets'>): string[] {
   return targets.map(({ connection, model }) => `${connection.name}/${model}`);
 }

@@ -5,7 +5,7 @@ import { nothingKnown } from '../../../test/support/routing.ts';
 import type { HealthView } from '../../health/health-view.ts';
 import { strategyName } from '../schema.ts';
 import { strategies } from './index.ts';
-import type { Choice, Moment } from './strategy.ts';
+import type { Choice, StrategyContext } from './strategy.ts';
 
 interface Known extends Choice {
   inFlight: number;
@@ -41,7 +41,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-function momentOf(choices: readonly Known[], random: () => number, turn = 0): Moment {
+function momentOf(choices: readonly Known[], random: () => number, turn = 0): StrategyContext {
   const known = new Map(choices.map((one) => [one.connectionId, one]));
   const healthView: HealthView = {
     ...nothingKnown,

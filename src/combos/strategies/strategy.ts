@@ -10,7 +10,7 @@ export interface Choice {
 }
 
 /** What a strategy may go by. It asks for no more than it needs, for each answer costs time. */
-export interface Moment<C extends Choice = Choice> {
+export interface StrategyContext<C extends Choice = Choice> {
   healthView: HealthView;
   /** From 0 up to, but not including, 1. */
   random(): number;
@@ -28,5 +28,5 @@ export interface Strategy {
   /**
    * All of `choices`, the best first. They come in the order of the combo, at least one, and the array is not changed.
    */
-  order<C extends Choice>(choices: readonly C[], moment: Moment<C>): readonly C[];
+  order<C extends Choice>(choices: readonly C[], moment: StrategyContext<C>): readonly C[];
 }

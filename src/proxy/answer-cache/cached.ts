@@ -2,7 +2,7 @@ import type { CachedAnswer } from '../../cache/answers.ts';
 import { cacheableRequest } from '../../cache/cacheable-request.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { noUsage } from '../../codecs/wire-format.ts';
-import type { Plan } from '../../combos/routing.ts';
+import type { RoutingPlan } from '../../combos/routing.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import { pairs } from '../../http/flat-headers.ts';
 import type { ProxyContext } from '../context.ts';
@@ -19,7 +19,7 @@ export interface CacheQuestion {
   body: readonly Buffer[];
   named: NamedInPath | null;
   /** What the combo wants that was asked for, and the targets that it has for this request. */
-  plan: Pick<Plan, 'options' | 'trace'>;
+  plan: Pick<RoutingPlan, 'options' | 'trace'>;
 }
 
 /** What the cache says to a request. */

@@ -4,7 +4,7 @@ import type { Abilities } from '../../catalog/abilities.ts';
 import type { ModelInfo } from '../../catalog/model-info.ts';
 import { offeredModels } from '../../catalog/offered.ts';
 import type { ModelPrice, Rate } from '../../catalog/price.ts';
-import { factsOfName, type ListedName, listedNames, mayAskName } from '../../combos/listed.ts';
+import { allowsListedName, factsOfName, type ListedName, listedNames } from '../../combos/listed.ts';
 import type { Route } from '../../combos/resolve.ts';
 import { answeredFormat } from '../../combos/target.ts';
 import { GatewayError } from '../../lib/error.ts';
@@ -54,7 +54,7 @@ function listed(snapshot: Snapshot, principal: Principal, at: number = Date.now(
   for (const name of listedNames(snapshot.routes)) {
     const reaches = ({ provider }: Route) => answeredFormat(provider, 'anthropic-messages') !== null;
     const anthropic = name.pool.candidates.some(reaches);
-    if (mayAskName(principal, name)) found.push({ model: describeName(name, at), anthropic });
+    if (allowsListedName(principal, name)) found.push({ model: describeName(name, at), anthropic });
   }
   const seen = new Set<string>();
   for (const route of snapshot.routes.ordered) {

@@ -2,7 +2,7 @@ import type { Principal } from '../../access/authenticate.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Codec } from '../../codecs/wire-codec.ts';
 import type { Usage, WireFormat } from '../../codecs/wire-format.ts';
-import type { Plan } from '../../combos/routing.ts';
+import type { RoutingPlan } from '../../combos/routing.ts';
 import type { Target } from '../../combos/target.ts';
 import type { Trace } from '../../combos/trace.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
@@ -63,7 +63,7 @@ export interface RequestFacts extends LedgerFacts {
   /** Best first. */
   readonly targets: readonly [Target, ...Target[]];
   /** What the combo wants, and who is to be told of the target that answered. */
-  readonly plan: Pick<Plan, 'options' | 'first' | 'remember'>;
+  readonly plan: Pick<RoutingPlan, 'options' | 'first' | 'remember'>;
   /** What it holds of the budgets, for the first target; null where none concerns it. */
   readonly reservation: RequestReservation | null;
   /** The models as they were when it was planned. */

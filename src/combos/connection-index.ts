@@ -7,7 +7,7 @@ import type { Target } from './target.ts';
 export type Route = Pick<Target, 'connection' | 'provider'>;
 
 /** The active connections, and what is known of their models. */
-export interface Connected {
+export interface ConnectionIndex {
   byName: ReadonlyMap<string, Route>;
   byProvider: ReadonlyMap<string, readonly Route[]>;
   /** What is known of a model of this provider; null when the provider's catalogue has none of that id. */
