@@ -50,7 +50,10 @@ export interface WorkerLoad {
 }
 
 /** The first message of a worker: it listens to its owner, and can be given what it needs to begin. */
-export const WORKER_READY = 'ready';
+export interface WorkerReady {
+  /** What it runs, as `buildOnDisk` has it. */
+  build: string | null;
+}
 
 /** What a worker is given when it begins. Secrets among it go through a pipe that only the two can read. */
 export interface WorkerStart {
@@ -94,7 +97,8 @@ export type WorkerEvent =
   /** A stored response, as `responseText` writes it. */
   | { kind: 'response'; text: string }
   | { kind: 'place'; place: ResponsePlace }
-  | { kind: 'settled'; reservation: number; used: RequestUsage | null }
+  /** `isMore`: it used more than was reserved, so that budgets have less room than the owner believes. */
+  | { kind: 'settled'; reservation: number; used: RequestUsage | null; isMore: boolean }
   | { kind: 'load'; load: WorkerLoad };
 
 /** What the owner tells a worker. */

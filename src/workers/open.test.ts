@@ -31,6 +31,7 @@ const never = new Promise<never>(() => {});
 function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const fakes: Fake[] = [];
+  const files = { build: 'own' };
   const lines: string[] = [];
   const answers: Record<string, unknown> = { running: [], stopServing: { interrupted: 1 }, clearCache: 1 };
   const begin = (input: WorkerProcessInput): WorkerProcess => {
@@ -71,8 +72,9 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
       changed() {},
     } as unknown as WorkersInput,
     begin,
+    () => files.build,
   );
-  return { fakes, lines, recovered, workers };
+  return { fakes, files, lines, recovered, workers };
 }
 
 /** The same, both serving. */
@@ -196,6 +198,23 @@ describe('a worker that begins', () => {
     t.mock.timers.tick(200);
     assert.equal(fakes.length, 4);
     await workers.close();
+  });
+});
+
+describe('a worker that ends after an update of the files', () => {
+  it('is not started again until they are those of the gateway', async (t) => {
+    const { fakes, files, lines, one, workers } = await serving(t);
+    files.build = 'newer';
+    one.input.ended('SIGKILL');
+    assert.equal(workers.outdated(), false);
+    t.mock.timers.tick(100);
+    for (let looks = 0; looks < 3; looks += 1) t.mock.timers.tick(10_000);
+    assert.deepEqual([fakes.length, workers.outdated()], [2, true]);
+    const told = lines.filter((line) => line.includes('no worker can be started until it is restarted'));
+    assert.equal(told.length, 1);
+    files.build = 'own';
+    t.mock.timers.tick(10_000);
+    assert.deepEqual([fakes.length, workers.outdated()], [3, false]);
   });
 });
 

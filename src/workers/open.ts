@@ -1,6 +1,7 @@
 import type { CacheRow } from '../cache/schema.ts';
 import type { StoredHealthState } from '../health/account.ts';
 import type { RunningCall } from '../proxy/request/open-call.ts';
+import { buildOnDisk } from './build.ts';
 import type { Member, WorkerState } from './member.ts';
 import type { OwnerEvent, WorkerLoad, WorkerQuestions, WorkerStart } from './message.ts';
 import { type OwnerInput, openOwner } from './owner.ts';
@@ -26,6 +27,8 @@ export interface Workers {
   states(): readonly WorkerState[];
   /** How often a worker was started again after it had ended by itself, and when that last was. */
   restarts(): { count: number; lastAt: number | null };
+  /** Whether workers are missing because the files of the gateway have changed since it started: it has to be started again. */
+  outdated(): boolean;
   /** How busy they all are together. */
   load(): WorkerLoad;
   /** Has all of them read the settings anew; each that did not within half a minute is ended, and started again. */
@@ -80,8 +83,15 @@ const SOUND_MS = 60_000;
 /** What a worker may take beyond the time for its open requests, and to end. */
 const GRACE_MS = 5_000;
 
-/** @param startProcess starts the process of a worker */
-export function openWorkers(input: WorkersInput, startProcess = startWorker): Workers {
+/**
+ * @param startProcess starts the process of a worker
+ * @param build what the files of a worker are at the moment
+ */
+export function openWorkers(
+  input: WorkersInput,
+  startProcess = startWorker,
+  build: () => string | null = buildOnDisk,
+): Workers {
   const { log, now } = input;
   const members = new Map<number, Member>();
   const pauses = new Map<number, number>();
@@ -90,6 +100,17 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
   let cpuOfEnded = 0;
   let closing = false;
   let port = 0;
+  const ownBuild = build();
+  let outdated = false;
+  const noteOutdated = (): void => {
+    if (outdated) return;
+    outdated = true;
+    log.error(
+      {},
+      'the files of the gateway have changed since it started: no worker can be started until it is restarted',
+    );
+    input.changed();
+  };
 
   const joined = () => [...members.values()].filter((member) => member.joined);
   const barrier = createBarrier(async () => {
@@ -113,6 +134,8 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
         answers: owner.answersFor(() => member),
         onError: (error) =>
           log.error({ worker: number, error: String(error) }, 'a message of a worker failed'),
+        build: ownBuild,
+        outdated: noteOutdated,
         ended: (reason) => ended(member, reason),
       }),
       state: 'starting',
@@ -155,13 +178,21 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
       'a worker ended with its open requests and is started again',
     );
     input.changed();
-    setTimeout(() => {
-      if (closing) return;
-      restartCount += 1;
-      lastRestart = now();
-      begin(member.number);
-      input.changed();
-    }, pause);
+    setTimeout(() => beginAgain(member.number), pause);
+  };
+  const beginAgain = (number: number): void => {
+    if (closing) return;
+    // Of another version it may know other messages, and other tables.
+    if (build() !== ownBuild) {
+      noteOutdated();
+      setTimeout(() => beginAgain(number), LONGEST_PAUSE_MS);
+      return;
+    }
+    outdated = false;
+    restartCount += 1;
+    lastRestart = now();
+    begin(number);
+    input.changed();
   };
   const askAll = async <Kind extends keyof WorkerQuestions>(
     kind: Kind,
@@ -223,6 +254,7 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
         return { number, pid: process.pid, state, since };
       }),
     restarts: () => ({ count: restartCount, lastAt: lastRestart }),
+    outdated: () => outdated,
     load: () =>
       sumOf(
         [...members.values()].map(({ load }) => load),

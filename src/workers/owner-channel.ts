@@ -1,11 +1,12 @@
+import { buildOnDisk } from './build.ts';
 import { type Answers, type Channel, createChannel } from './channel.ts';
-import {
-  type OwnerEvent,
-  type OwnerQuestions,
-  WORKER_READY,
-  type WorkerEvent,
-  type WorkerQuestions,
-  type WorkerStart,
+import type {
+  OwnerEvent,
+  OwnerQuestions,
+  WorkerEvent,
+  WorkerQuestions,
+  WorkerReady,
+  WorkerStart,
 } from './message.ts';
 import { sizeOf } from './size.ts';
 
@@ -30,7 +31,8 @@ export async function receiveStart(
   process.once('disconnect', gone);
   const start = await new Promise<WorkerStart>((resolve) => {
     process.once('message', (message: { start: WorkerStart }) => resolve(message.start));
-    process.send?.(WORKER_READY, undefined, undefined, () => {});
+    const ready: WorkerReady = { build: buildOnDisk() };
+    process.send?.(ready, undefined, undefined, () => {});
   });
   return {
     start,
@@ -52,6 +54,14 @@ export async function receiveStart(
 }
 
 /** What decides over the next request, which may follow at another worker. */
-function isUrgent({ kind }: WorkerEvent): boolean {
-  return kind === 'settled' || kind === 'health-state' || kind === 'session';
+function isUrgent(event: WorkerEvent): boolean {
+  switch (event.kind) {
+    case 'health-state':
+    case 'session':
+      return true;
+    case 'settled':
+      return event.isMore;
+    default:
+      return false;
+  }
 }

@@ -5,9 +5,18 @@ import { startWorker, type WorkerProcess } from './process.ts';
 
 const none = async (): Promise<never> => assert.fail('nobody asks');
 
+interface Begun {
+  worker: WorkerProcess;
+  reasons: string[];
+  /** How often it said that it runs something else than it should. */
+  outdated: { count: number };
+  ended: Promise<void>;
+}
+
 /** Starts a worker that never gets as far as to read what it is given. */
-function begin(): { worker: WorkerProcess; reasons: string[]; ended: Promise<void> } {
+function begin(build: string | null = null): Begun {
   const reasons: string[] = [];
+  const outdated = { count: 0 };
   const over = Promise.withResolvers<void>();
   const worker = startWorker({
     start: {} as WorkerStart,
@@ -26,12 +35,16 @@ function begin(): { worker: WorkerProcess; reasons: string[]; ended: Promise<voi
       writtenWithJournal: none,
     },
     onError: (error) => assert.fail(String(error)),
+    build,
+    outdated() {
+      outdated.count += 1;
+    },
     ended(reason) {
       reasons.push(reason);
       over.resolve();
     },
   });
-  return { worker, reasons, ended: over.promise };
+  return { worker, reasons, outdated, ended: over.promise };
 }
 
 async function endsOnce(reason: RegExp): Promise<void> {
@@ -66,5 +79,14 @@ describe('a worker for which there is no process', () => {
     } finally {
       process.execArgv.pop();
     }
+  });
+});
+
+describe('a worker of another build than the gateway', () => {
+  it('is given nothing, and ended', async () => {
+    const { ended, outdated, reasons } = begin('another');
+    await ended;
+    assert.equal(outdated.count, 1);
+    assert.deepEqual(reasons, ['it runs another build than the gateway']);
   });
 });

@@ -1,15 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
 import { getCompileCacheDir } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { workerFile } from './build.ts';
 import { type Answers, type Channel, createChannel } from './channel.ts';
-import {
-  type OwnerEvent,
-  type OwnerQuestions,
-  WORKER_READY,
-  type WorkerEvent,
-  type WorkerQuestions,
-  type WorkerStart,
-} from './message.ts';
+import type { OwnerEvent, OwnerQuestions, WorkerEvent, WorkerQuestions, WorkerStart } from './message.ts';
 
 /** One process that serves the data plane, as its owner sees it. */
 export interface WorkerProcess extends Channel<OwnerEvent, WorkerQuestions> {
@@ -23,6 +16,10 @@ export interface WorkerProcessInput {
   hear(event: WorkerEvent): void;
   answers: Answers<OwnerQuestions>;
   onError(error: unknown): void;
+  /** What it has to run, as `buildOnDisk` has it: what this process knows how to speak with. */
+  build: string | null;
+  /** Told that it runs something else. It is ended. */
+  outdated(): void;
   /** Told once the process has ended, with the reason in words. */
   ended(reason: string): void;
 }
@@ -32,10 +29,9 @@ export interface WorkerProcessInput {
  * time for.
  */
 export function startWorker({ start, ...input }: WorkerProcessInput): WorkerProcess {
-  const file = `../worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`;
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({
-    exec: fileURLToPath(new URL(file, import.meta.url)),
+    exec: workerFile(),
     args: [],
     execArgv: [...process.execArgv, '--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
@@ -54,12 +50,17 @@ export function startWorker({ start, ...input }: WorkerProcessInput): WorkerProc
     send: (message) => send(worker, message),
   });
   let begun = false;
+  let failure: string | null = null;
   worker.on('message', (message: unknown) => {
     if (begun) channel.receive(message);
     // What is sent earlier may come before it listens, and is lost.
-    else if (message === WORKER_READY) {
+    else if (isOf(message, input.build)) {
       begun = true;
       send(worker, { start });
+    } else {
+      failure ??= OUTDATED;
+      input.outdated();
+      worker.process.kill('SIGKILL');
     }
   });
   let over = false;
@@ -69,7 +70,6 @@ export function startWorker({ start, ...input }: WorkerProcessInput): WorkerProc
     channel.close();
     input.ended(reason);
   };
-  let failure: string | null = null;
   worker.on('error', (error) => {
     failure = error.message;
     // A process that was never there has no exit.
@@ -89,6 +89,13 @@ function neverStarted(input: Omit<WorkerProcessInput, 'start'>, reason: string):
   channel.close();
   setImmediate(() => input.ended(reason));
   return { ...channel, pid: null, kill() {} };
+}
+
+const OUTDATED = 'it runs another build than the gateway';
+
+/** Whether the first message of a worker says that it runs this build. Of another build it may be anything. */
+function isOf(message: unknown, build: string | null): boolean {
+  return typeof message === 'object' && message !== null && 'build' in message && message.build === build;
 }
 
 /** A message to a worker that is gone is lost, which its end tells. */

@@ -2,7 +2,7 @@ import { indexOf } from '../budgets/budget-index.ts';
 import { createCounter } from '../budgets/counter.ts';
 import type { Limits } from '../budgets/limits.ts';
 import type { RemainingLimit } from '../budgets/rate-headers.ts';
-import type { BudgetReservation, ChargedRequest, ChargeScope } from '../budgets/reservation.ts';
+import type { BudgetReservation, ChargedRequest, ChargeScope, RequestUsage } from '../budgets/reservation.ts';
 import type { BudgetRecord } from '../budgets/schema.ts';
 import type { Channel } from './channel.ts';
 import type { OwnerQuestions, WorkerEvent } from './message.ts';
@@ -43,6 +43,7 @@ function remoteReservation(
   asked: ChargedRequest,
 ): BudgetReservation {
   let rates: readonly RemainingLimit[] = [];
+  let held: RequestUsage | null = null;
   let closed = false;
   return {
     rates: () => rates,
@@ -50,12 +51,19 @@ function remoteReservation(
       const place = { connectionId, innerCombos, tokens: tokens(), usd: usd() };
       const answer = await owner.ask('reserve', { reservation, asked, ...place });
       rates = answer.rates;
+      held = answer.refusal === null ? place : null;
       return answer.refusal;
     },
     settle(used) {
       if (closed) return;
       closed = true;
-      owner.tell({ kind: 'settled', reservation, used });
+      owner.tell({ kind: 'settled', reservation, used, isMore: isMore(used, held) });
     },
   };
+}
+
+/** What is given back may wait: who finds no room asks for it. */
+function isMore(used: RequestUsage | null, held: RequestUsage | null): boolean {
+  if (used === null) return false;
+  return held === null || used.tokens > held.tokens || (used.usd ?? 0) > (held.usd ?? 0);
 }

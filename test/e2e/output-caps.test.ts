@@ -4,7 +4,7 @@ import { chat, messages, responses } from '../support/formats.ts';
 import { setting } from '../support/setting.ts';
 import { json } from '../support/steps.ts';
 
-const at = setting();
+const at = setting({ oneWorker: true });
 const refused = (message: string, status = 400) =>
   json(status, { error: { message, type: 'invalid_request_error', param: 'max_tokens' } });
 const sentBodies = () => at.upstream.requests.map(({ body }) => JSON.parse(body.toString()));

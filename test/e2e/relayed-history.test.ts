@@ -26,7 +26,7 @@ before(async () => {
   upstream = await startUpstream();
   const baseUrl = upstream.url;
   const connections = Object.entries(providers).map(([name, provider]) => ({ name, provider, baseUrl }));
-  gateway = await startGateway({ connections });
+  gateway = await startGateway({ connections, oneWorker: true });
 });
 
 after(async () => {

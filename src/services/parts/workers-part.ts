@@ -15,6 +15,8 @@ export interface ShownWorkers extends DataPlaneWorkers {
   states(): readonly ShownWorker[];
   /** How often one was started again after it had ended by itself. `lastAt` in milliseconds since the epoch. */
   restarts(): { count: number; lastAt: number | null };
+  /** Whether some are missing because the files of the gateway have changed since it started. */
+  outdated(): boolean;
   /** `untold`: events of requests that workers have left out, because too much waited for this process. */
   load(): ReturnType<DataPlaneWorkers['load']> & { untold: number };
 }
@@ -50,13 +52,18 @@ function statusOf(workers: ShownWorkers | null, since: number): PartStatus {
   const states = workers?.states() ?? [];
   const away = states.filter(({ state }) => state !== 'serving').length;
   if (workers === null || away === 0) return base;
-  const message = `${away} of ${states.length} workers do not serve`;
   const { lastAt } = workers.restarts();
+  const isOutdated = workers.outdated();
+  const count = `${away} of ${states.length} workers do not serve`;
+  const message = isOutdated
+    ? `${count}: the files of the gateway have changed since it started; restart it`
+    : count;
+  const code = isOutdated ? 'restart_needed' : 'worker_ended';
   return {
     ...base,
     state: away === states.length ? 'failed' : 'degraded',
-    reason: { code: 'worker_ended', message },
-    error: { code: 'worker_ended', message, at: lastAt },
+    reason: { code, message },
+    error: { code, message, at: lastAt },
   };
 }
 
