@@ -140,10 +140,10 @@ function skip(candidate: Candidate, reason: SkipReason, detail: string): Skip {
 }
 
 function mismatch({ format, requested }: FilterInput, { connection, provider }: Candidate): string {
-  const byFormat = Object.keys(provider.formats).join(', ');
+  const formats = Object.keys(provider.formats).join(', ');
   return (
     `"${printable(requested)}" is served by ${provider.name} (connection "${connection.name}"), ` +
-    `which speaks ${byFormat}; this request is ${format}. Choose a model of a provider that speaks ${format}, ` +
+    `which speaks ${formats}; this request is ${format}. Choose a model of a provider that speaks ${format}, ` +
     'or send the request in one of those formats'
   );
 }
