@@ -96,7 +96,7 @@ function connectable(id: string): Provider {
   return provider;
 }
 
-interface Given {
+interface ParsedCredential {
   /** To be sealed; null for none. */
   text: string | null;
   /** What it is, where it is more than a key. */
@@ -108,7 +108,7 @@ function credentialOf(
   provider: Provider,
   { api_key = null, oauth = null }: Pick<ConnectionChange, 'api_key' | 'oauth'>,
   record: ConnectionRecord | null = null,
-): Given {
+): ParsedCredential {
   if (api_key !== null && oauth !== null) throw invalid('oauth', 'Give api_key or oauth, not both');
   if (oauth !== null) {
     const account: OAuthAccount = {

@@ -15,7 +15,7 @@ export interface Rename {
  * connection.
  * @param trx has written already, so that nobody else writes meanwhile
  */
-export async function carryOver(trx: Transaction<Tables>, rename: Rename): Promise<void> {
+export async function renameReferences(trx: Transaction<Tables>, rename: Rename): Promise<void> {
   const { from, to } = rename;
   const renamed = (id: string): string => (id.startsWith(`${from}/`) ? to + id.slice(from.length) : id);
 

@@ -6,7 +6,7 @@ import type { ConnectionTable } from '../store/tables.ts';
 import { seal } from './credentials/seal.ts';
 import { refuseTakenName } from './names.ts';
 import { openRow, recordOf } from './open-row.ts';
-import { carryOver } from './rename.ts';
+import { renameReferences } from './rename.ts';
 import { type ConnectionRecord, connectionName, type OpenConnection } from './schema.ts';
 import type { ConnectionTest } from './testing/test-connection.ts';
 
@@ -158,7 +158,7 @@ async function renamed(
       .set({ ...change, name: to })
       .where('id', '=', id)
       .execute();
-    if (from !== to) await carryOver(trx, { provider, from, to });
+    if (from !== to) await renameReferences(trx, { provider, from, to });
   });
 }
 

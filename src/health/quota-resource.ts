@@ -12,14 +12,14 @@ export interface QuotaInput {
 
 /** What providers tell of the money that accounts have left. */
 export interface BalanceBook {
-  of(connectionId: string): ToldBalance | null;
+  of(connectionId: string): AccountBalances | null;
   /** Whether the provider tells it at all. */
   tells(connectionId: string): boolean;
   /** Asks now. Null where the provider tells nothing. */
-  refresh(connectionId: string): Promise<ToldBalance | null>;
+  refresh(connectionId: string): Promise<AccountBalances | null>;
 }
 
-interface ToldBalance {
+interface AccountBalances {
   balances: readonly { currency: string; remaining: number; limit: number | null }[];
   /** Milliseconds since the epoch. */
   observedAt: number;
@@ -84,7 +84,7 @@ export function quotaResource({ accounts, balances, connections }: QuotaInput): 
   };
 }
 
-function rowOfBalance(told: ToldBalance | null) {
+function rowOfBalance(told: AccountBalances | null) {
   if (told === null) return null;
   const { balances, error, observedAt } = told;
   return { amounts: [...balances], observed_at: iso(observedAt), error };

@@ -6,7 +6,7 @@ import type { AskOptions } from '../testing/ask.ts';
 import { askBalance, type Balance } from './balance.ts';
 
 /** What a provider told of an account's money. */
-export interface ToldBalance {
+export interface AccountBalances {
   balances: readonly Balance[];
   /** When, in milliseconds since the epoch. */
   observedAt: number;
@@ -17,11 +17,11 @@ export interface ToldBalance {
 /** The balances of the accounts in use, in memory. */
 export interface Balances {
   /** Null where nothing was told yet. */
-  of(connectionId: string): ToldBalance | null;
+  of(connectionId: string): AccountBalances | null;
   /** Whether the provider tells it at all. */
   tells(connectionId: string): boolean;
   /** Asks for one now; null where the provider tells none. Never rejects. */
-  refresh(connectionId: string): Promise<ToldBalance | null>;
+  refresh(connectionId: string): Promise<AccountBalances | null>;
   /** Asks for those of all. Never rejects. */
   refreshAll(): Promise<void>;
 }
@@ -38,8 +38,8 @@ const TIMEOUT_MS = 10_000;
 const EVERY_MS = 900_000;
 
 function createBalances({ inUse, now, ...asking }: BalancesInput): Balances {
-  const told = new Map<string, ToldBalance>();
-  const ask = async (connection: OpenConnection): Promise<ToldBalance | null> => {
+  const told = new Map<string, AccountBalances>();
+  const ask = async (connection: OpenConnection): Promise<AccountBalances | null> => {
     const provider = findProvider(connection.provider);
     if (provider?.balance === undefined || connection.credential === null) return null;
     const { id } = connection;

@@ -1,7 +1,7 @@
 import type { Provider, ProviderAuth } from '../../providers/provider.ts';
 import type { OpenConnection } from '../schema.ts';
 import type { AccessTokens } from './access-tokens.ts';
-import { awsSignature, type ToSign } from './aws-signature.ts';
+import { awsSignature, type SignableRequest } from './aws-signature.ts';
 
 /** Headers by which a provider knows a plain key; none without one. */
 export function keyHeaders(
@@ -27,7 +27,7 @@ export function bearer(token: string): Record<string, string> {
 export function signatureHeaders(
   { account }: OpenConnection,
   provider: Provider,
-  request: ToSign,
+  request: SignableRequest,
   now: number,
 ): Record<string, string> | null {
   if (account?.kind !== 'aws-keys') return null;
@@ -52,7 +52,7 @@ export interface AuthoriseInput {
   provider: Provider;
   /** Of a plain key. */
   auth: ProviderAuth;
-  request: ToSign;
+  request: SignableRequest;
   tokens: Pick<AccessTokens, 'current' | 'fresh' | 'issued'>;
   /** Milliseconds since the epoch. */
   now(): number;

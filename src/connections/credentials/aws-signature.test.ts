@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AwsKeys } from '../accounts/schema.ts';
-import { awsSignature, type ToSign } from './aws-signature.ts';
+import { awsSignature, type SignableRequest } from './aws-signature.ts';
 
 /** The key, region, service and time of AWS's own test suite for Signature Version 4. */
 const keys: AwsKeys = {
@@ -11,10 +11,10 @@ const keys: AwsKeys = {
 };
 const time = Date.UTC(2015, 7, 30, 12, 36);
 const origin = 'https://example.amazonaws.com';
-const plain: ToSign = { method: 'GET', origin, path: '/', body: [] };
+const plain: SignableRequest = { method: 'GET', origin, path: '/', body: [] };
 
 /** Case of the suite → the request, and what it says is the signature. */
-const cases: readonly [name: string, request: ToSign, signature: string][] = [
+const cases: readonly [name: string, request: SignableRequest, signature: string][] = [
   ['get-vanilla', plain, '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31'],
   [
     'get-vanilla-query-order-key-case',

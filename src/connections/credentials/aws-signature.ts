@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { AwsKeys } from '../accounts/schema.ts';
 
-export interface ToSign {
+export interface SignableRequest {
   method: string;
   /** With scheme and host. */
   origin: string;
@@ -21,7 +21,7 @@ const ALGORITHM = 'AWS4-HMAC-SHA256';
  * @param now milliseconds since the epoch; AWS allows a difference of minutes
  */
 export function awsSignature(
-  request: ToSign,
+  request: SignableRequest,
   keys: AwsKeys,
   service: string,
   now: number,

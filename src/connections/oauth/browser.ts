@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { GatewayError } from '../../lib/error.ts';
 import type { Grant, OAuthClient } from '../accounts/schema.ts';
 import type { Endpoints } from './endpoint.ts';
-import { audienceOf, grantOf, named, requestToken } from './token.ts';
+import { audienceOf, clientIdentity, grantOf, requestToken } from './token.ts';
 
 /** A login that a person finishes in a browser (RFC 6749, 4.1 with RFC 7636). Kept in memory only. */
 export interface BrowserLogin {
@@ -78,7 +78,7 @@ export async function finishBrowserLogin(
   const code = returned.get('code');
   if (code === null || code === '') throw refused('no code came back');
   const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier };
-  const client_ = named(client, endpoints.clientAuth);
+  const client_ = clientIdentity(client, endpoints.clientAuth);
   return grantOf(await requestToken({ url: endpoints.token, form, client: client_ }, now), endpoints);
 }
 

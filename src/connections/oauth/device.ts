@@ -1,7 +1,7 @@
 import { GatewayError } from '../../lib/error.ts';
 import type { Grant, OAuthClient } from '../accounts/schema.ts';
 import { type Endpoints, hostOf, postForm } from './endpoint.ts';
-import { audienceOf, grantOf, named, requestToken, TOKEN_TIMEOUT_MS, TokenError } from './token.ts';
+import { audienceOf, clientIdentity, grantOf, requestToken, TOKEN_TIMEOUT_MS, TokenError } from './token.ts';
 
 /** A login that a person finishes on another device (RFC 8628). Kept in memory only. */
 export interface DeviceLogin {
@@ -39,7 +39,7 @@ export async function beginDeviceLogin(
   const { json, status } = await postForm(
     device,
     form,
-    named(client, endpoints.clientAuth),
+    clientIdentity(client, endpoints.clientAuth),
     TOKEN_TIMEOUT_MS,
   ).catch((error: Error) => {
     throw new GatewayError('login_failed', `${hostOf(device)} gave no code: ${error.name}`, { cause: error });
@@ -77,7 +77,7 @@ export async function finishDeviceLogin(
   const { deviceCode, endpoints, expiresAt } = login;
   let { intervalMs } = login;
   const form = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: deviceCode };
-  const request = { url: endpoints.token, form, client: named(client, endpoints.clientAuth) };
+  const request = { url: endpoints.token, form, client: clientIdentity(client, endpoints.clientAuth) };
   for (;;) {
     await wait(intervalMs);
     if (now() >= expiresAt)

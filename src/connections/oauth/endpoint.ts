@@ -21,7 +21,7 @@ const nowhere = () => null;
 const MAX_BYTES = 256 * 1024;
 
 /** Who asks an authorization server, and how it says so. */
-export interface ClientName {
+export interface ClientIdentity {
   id: string;
   secret: string | null;
   auth: ClientAuth;
@@ -130,7 +130,7 @@ export function checkedUrl(text: string, param: string): URL {
 export function postForm(
   url: string,
   form: Readonly<Record<string, string>>,
-  client: ClientName | null,
+  client: ClientIdentity | null,
   timeoutMs: number,
 ): Promise<ServerAnswer> {
   const { auth, id, secret } = client ?? { auth: 'none', id: null, secret: null };
@@ -151,13 +151,13 @@ function formText(text: string): string {
   return new URLSearchParams({ x: text }).toString().slice(2);
 }
 
-interface Question {
+interface EndpointRequest {
   method: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string;
 }
 
-async function asked(url: string, question: Question, timeoutMs: number): Promise<ServerAnswer> {
+async function asked(url: string, question: EndpointRequest, timeoutMs: number): Promise<ServerAnswer> {
   const { body, headers, method } = question;
   const dispatcher = new Agent({ connect: outboundConnector({ timeoutMs, listening: nowhere }) });
   try {

@@ -80,7 +80,7 @@ export function createLogins(input: LoginsInput): Logins {
       const { signal } = closing;
       const wait = (ms: number) => delay(ms, undefined, { signal, ref: false });
       finishDeviceLogin(login, target.client, { now, wait })
-        .then((grant) => keep(grants, target, grant))
+        .then((grant) => saveGrant(grants, target, grant))
         .then(
           () => ended({ id: target.id, taskId }, null),
           (error: Error) => (signal.aborted ? undefined : ended({ id: target.id, taskId }, error)),
@@ -96,7 +96,7 @@ export function createLogins(input: LoginsInput): Logins {
         throw new GatewayError('login_failed', 'This login is unknown or has expired: start it again');
       const { login, target, taskId } = found;
       try {
-        await keep(grants, target, await finishBrowserLogin(login, target.client, answer, now));
+        await saveGrant(grants, target, await finishBrowserLogin(login, target.client, answer, now));
       } catch (error) {
         await ended({ id: target.id, taskId }, error as Error);
         throw error;
@@ -129,7 +129,11 @@ export async function deviceLogin({ client }: LoginTarget, now: () => number): P
 }
 
 /** Stores what a login gave. @throws GatewayError when the connection was changed meanwhile */
-export async function keep(grants: Grants, { client, id, name }: LoginTarget, grant: Grant): Promise<void> {
+export async function saveGrant(
+  grants: Grants,
+  { client, id, name }: LoginTarget,
+  grant: Grant,
+): Promise<void> {
   for (let login = await grants.find(id); login !== null; login = await grants.find(id)) {
     // Another client or another server: what was given is not for it.
     if (JSON.stringify(login.account.client) !== JSON.stringify(client)) break;

@@ -2,7 +2,7 @@ import { transportFault } from '../../http/outbound/transport-fault.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Grant, OAuthClient } from '../accounts/schema.ts';
 import { hostOf, postForm, revocationEndpoint } from './endpoint.ts';
-import { named } from './token.ts';
+import { clientIdentity } from './token.ts';
 
 /** Nobody is kept waiting longer for each answer: the login has ended here whatever the server says. */
 const TIMEOUT_MS = 5000;
@@ -19,7 +19,7 @@ export async function revokeLogin(client: OAuthClient, grant: Grant): Promise<st
     if (endpoint === null) return 'its server names no address for it (revocation_endpoint)';
     const revoke = async (token: string, hint: string): Promise<string | null> => {
       const form = { token, token_type_hint: hint };
-      const { json, status } = await postForm(endpoint, form, named(client, clientAuth), TIMEOUT_MS);
+      const { json, status } = await postForm(endpoint, form, clientIdentity(client, clientAuth), TIMEOUT_MS);
       return status === 200 ? null : `${hostOf(endpoint)} answered ${status}${word(json['error'])}`;
     };
     const refused = refreshToken === null ? null : await revoke(refreshToken, 'refresh_token');

@@ -1,7 +1,7 @@
 import { transportFault } from '../../http/outbound/transport-fault.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { ClientAuth, Grant, OAuthClient } from '../accounts/schema.ts';
-import { type ClientName, type Endpoints, hostOf, postForm, type ServerAnswer } from './endpoint.ts';
+import { type ClientIdentity, type Endpoints, hostOf, postForm, type ServerAnswer } from './endpoint.ts';
 
 /** How long a token endpoint may take. */
 export const TOKEN_TIMEOUT_MS = 15_000;
@@ -29,7 +29,7 @@ export interface TokenRequest {
   url: string;
   form: Readonly<Record<string, string>>;
   /** Null where the form says who asks. */
-  client: ClientName | null;
+  client: ClientIdentity | null;
 }
 
 /** What a token endpoint gave. */
@@ -125,7 +125,7 @@ export async function renewGrant(client: OAuthClient, grant: Grant, now: () => n
     );
   const form = { grant_type: 'refresh_token', refresh_token: refreshToken, ...audienceOf(client) };
   const issued = await requestToken(
-    { url: grant.tokenUrl, form, client: named(client, grant.clientAuth) },
+    { url: grant.tokenUrl, form, client: clientIdentity(client, grant.clientAuth) },
     now,
   );
   return {
@@ -136,7 +136,7 @@ export async function renewGrant(client: OAuthClient, grant: Grant, now: () => n
   };
 }
 
-export function named({ clientId, clientSecret }: OAuthClient, auth: ClientAuth): ClientName {
+export function clientIdentity({ clientId, clientSecret }: OAuthClient, auth: ClientAuth): ClientIdentity {
   return { id: clientId, secret: clientSecret, auth };
 }
 

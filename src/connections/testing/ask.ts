@@ -6,7 +6,7 @@ import type { Provider } from '../../providers/provider.ts';
 import type { AccessTokens } from '../credentials/access-tokens.ts';
 import { authorise, bearer } from '../credentials/authorise.ts';
 import type { OpenConnection } from '../schema.ts';
-import type { Question } from './question.ts';
+import type { ProbeRequest } from './probe-request.ts';
 
 export interface AskOptions {
   /** For the whole exchange. */
@@ -16,7 +16,7 @@ export interface AskOptions {
   listening?: Listening;
 }
 
-export interface Reply {
+export interface ProbeResponse {
   statusCode: number;
   /** Its content type; empty for none. */
   type: string;
@@ -31,11 +31,11 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
  * @throws Error of the transport, and GatewayError when no access token is to be had
  */
 export async function ask(
-  question: Question,
+  question: ProbeRequest,
   connection: OpenConnection,
   provider: Provider,
   { listening = () => null, timeoutMs, tokens }: AskOptions,
-): Promise<Reply> {
+): Promise<ProbeResponse> {
   const dispatcher = new Agent({ connect: outboundConnector({ timeoutMs, listening }) });
   try {
     const asking = { connection, provider, tokens, timeoutMs, dispatcher };
@@ -54,7 +54,7 @@ interface Asking extends Pick<AskOptions, 'timeoutMs' | 'tokens'> {
 
 /** Sends the question as the connection; one that is refused because its token has ended is sent once more. */
 async function send(
-  { auth, body, headers, url }: Question,
+  { auth, body, headers, url }: ProbeRequest,
   { connection, dispatcher, provider, timeoutMs, tokens }: Asking,
 ): Promise<Dispatcher.ResponseData> {
   const method = body === null ? 'GET' : 'POST';

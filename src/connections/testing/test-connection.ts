@@ -6,7 +6,7 @@ import { secretsOf } from '../accounts/account.ts';
 import type { OpenConnection } from '../schema.ts';
 import { type AskOptions, ask } from './ask.ts';
 import { describeAnswer, describeFailure } from './diagnosis.ts';
-import { questionFor } from './question.ts';
+import { probeRequest } from './probe-request.ts';
 
 /** How a test of a connection went. `models` is what the upstream listed, if it has a list. */
 export interface ConnectionTest {
@@ -54,12 +54,12 @@ export async function testConnection(
   const { issues } = validateConnection(connection, provider);
   const issue = issues[0];
   if (issue !== undefined) return failed(issue);
-  let probe = questionFor(connection, provider);
+  let probe = probeRequest(connection, provider);
   if (probe === null) return failed(`${provider.name} lists no models: name one to try with --default-model`);
   try {
     const options = { timeoutMs, tokens, listening };
     let answer = await ask(probe, connection, provider, options);
-    const direct = mayAskModel ? questionFor(connection, provider, { list: false }) : null;
+    const direct = mayAskModel ? probeRequest(connection, provider, { list: false }) : null;
     if (direct !== null && probe.body === null && (answer.statusCode === 404 || answer.statusCode === 405)) {
       probe = direct;
       answer = await ask(probe, connection, provider, options);

@@ -1,6 +1,6 @@
 import { rowOfConnection } from '../../../connections/connection-row.ts';
 import { grantStore } from '../../../connections/credentials/grants.ts';
-import { keep } from '../../../connections/oauth/logins.ts';
+import { saveGrant } from '../../../connections/oauth/logins.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
 import { connections } from '../../setup/connect.ts';
@@ -50,7 +50,7 @@ export const providerLoginCommand: Command = {
     const grant = await by;
     const grants = grantStore(await context.store(), (await context.usableKey()).key);
     await audited(context, { action: 'connections.login', target: target.id }, () =>
-      keep(grants, target, grant),
+      saveGrant(grants, target, grant),
     );
     const record = await (await connections(context)).find(target.id);
     if (record === null)

@@ -5,7 +5,7 @@ import { upstreamUrl } from '../../providers/url.ts';
 import type { OpenConnection } from '../schema.ts';
 
 /** What an upstream is asked to see whether a connection works: for its models, or for one token. */
-export interface Question {
+export interface ProbeRequest {
   url: string;
   headers: Record<string, string>;
   /** Of a plain key. */
@@ -26,11 +26,11 @@ const smallest: Partial<Record<WireFormat, object>> = {
  * @param list whether a list of models is asked for, where the provider has one
  * @throws GatewayError for a base URL that is none
  */
-export function questionFor(
+export function probeRequest(
   connection: OpenConnection,
   provider: Provider,
   { list = true }: { list?: boolean } = {},
-): Question | null {
+): ProbeRequest | null {
   const baseUrl = connection.baseUrl ?? provider.baseUrl;
   const paths = Object.values(provider.formats);
   if (baseUrl === null) return null;
