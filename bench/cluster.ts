@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
 import { allKeys, keyReader } from '../src/access/keys/key-index.ts';
+import { keyPages } from '../src/access/keys/key-pages.ts';
 import { keyStore } from '../src/access/store.ts';
 import { openRedis } from '../src/budgets/shared/redis.ts';
 import { createLedger } from '../src/ledger/record.ts';
@@ -130,9 +131,10 @@ async function manyKeys(url: string): Promise<void> {
       from keys k, generate_series(1, ${count - 1}::int) g where k.name = 'key-0'`.execute(trx);
   });
   const keys = keyStore(store);
-  const read = keyReader(keys);
+  const pages = keyPages(store);
+  const read = keyReader(keys, pages);
   await read();
-  await timed('keys read', count, () => allKeys(keys));
+  await timed('keys read', count, () => allKeys(pages));
   await timed('keys read after one was changed', count, async (turn) => {
     await keys.update('key_1', { disabled: turn % 2 === 0 });
     await read();

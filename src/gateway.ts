@@ -1035,15 +1035,15 @@ function keyIn(
   now: number,
 ): { id: string; text: string } | null {
   for (const text of presentedKeys(headers)) {
-    const principal = authenticate(keys, [text], now);
+    const principal = authenticate(keys.byHash, [text], now);
     if (principal !== null) return { id: principal.keyId, text };
   }
   return null;
 }
 
 /** What a key is called; who asks without one is named by the id. */
-function nameOfKey({ keysById }: Snapshot, id: string | null): string | null {
-  const name = id === null ? null : keysById.get(id)?.name;
+function nameOfKey({ keys }: Snapshot, id: string | null): string | null {
+  const name = id === null ? null : keys.byId.get(id)?.name;
   return name ?? keyless.find((one) => one === id) ?? null;
 }
 

@@ -39,7 +39,7 @@ const build = (connections: OpenConnection[], keys: KeyRecord[] = []) =>
 describe('a snapshot', () => {
   it('has the keys by their hash, and the revision it was built at', () => {
     const { keys, revision } = build([], [key, { ...key, id: 'key_2', hash: 'def' }]);
-    assert.deepEqual([keys.get('def')?.id, keys.get('ghi'), revision], ['key_2', undefined, 7]);
+    assert.deepEqual([keys.byHash.get('def')?.id, keys.byHash.get('ghi'), revision], ['key_2', undefined, 7]);
   });
 
   it('orders connections by priority, then age, then id, and the demo last', () => {

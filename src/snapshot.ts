@@ -1,5 +1,4 @@
 import type { KeyIndex } from './access/keys/key-index.ts';
-import type { KeyRecord } from './access/schema.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import { compileAliases } from './combos/aliases.ts';
 import { compileCombos } from './combos/compile.ts';
@@ -13,9 +12,7 @@ import { findProvider } from './providers/index.ts';
  * swapped in one assignment, so a request sees either the old state or the new one.
  */
 export interface Snapshot {
-  /** Gateway keys by the SHA-256 (hex) of their text. */
-  keys: ReadonlyMap<string, KeyRecord>;
-  keysById: ReadonlyMap<string, KeyRecord>;
+  keys: KeyIndex;
   routes: Routes;
   catalog: Catalog;
   revision: number;
@@ -54,8 +51,7 @@ export function buildSnapshot(input: SnapshotInput): Snapshot {
   const combos = compileCombos(input.combos, { byName, byProvider, isProvider, factsOf, catalog });
   const aliases = compileAliases(input.aliases);
   return {
-    keys: keys.byHash,
-    keysById: keys.byId,
+    keys,
     routes: { ordered, byName, byProvider, factsOf, isProvider, combos, aliases, catalog },
     catalog,
     revision,

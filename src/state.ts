@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { keyReader } from './access/keys/key-index.ts';
+import { keyPages } from './access/keys/key-pages.ts';
 import { keyStore } from './access/store.ts';
 import { tagOf } from './budgets/budget-index.ts';
 import type { LimitsInput } from './budgets/limits.ts';
@@ -46,9 +47,10 @@ export async function sealingKey(
 }
 
 /** What the snapshot is made of, as it is stored. */
-export function storedSettings(store: Pick<Store, 'db'>, sealing: Buffer, log: Pick<Log, 'warn'>) {
+export function storedSettings(store: Pick<Store, 'db' | 'kind'>, sealing: Buffer, log: Pick<Log, 'warn'>) {
   return {
     keys: keyStore(store),
+    keyPages: keyPages(store),
     connections: loggingOut(connectionStore(store, sealing), ({ leftAlive: reason, name: connection }) =>
       log.warn({ connection, reason }, 'the login of a removed connection was not ended at its server'),
     ),
@@ -99,7 +101,7 @@ export interface Snapshots {
 export async function followSettings(input: SettingsInput): Promise<Snapshots> {
   const { aliases, combos, config, connections, keys, limits, log, schedule, store } = input;
   const catalog = currentCatalog({ dataDir: config.dataDir, overrides: config.prices });
-  const readKeys = keyReader(keys);
+  const readKeys = keyReader(keys, input.keyPages);
   const load = async (): Promise<Snapshot> => {
     const revision = store.revision();
     const open = await connections.listOpen();
@@ -197,11 +199,11 @@ function limitsOf(
     nameOf(scope, subject) {
       const current = snapshot();
       if (current === null) return null;
-      const { keysById, routes } = current;
+      const { keys, routes } = current;
       if (scope === 'combo') return routes.combos.records.find(({ id }) => id === subject)?.name ?? null;
       if (scope === 'connection') return routes.byName.get(subject)?.connection.name ?? null;
       if (scope !== 'key') return subject;
-      return keysById.get(subject)?.name ?? null;
+      return keys.byId.get(subject)?.name ?? null;
     },
     async used(query) {
       await ledger.flush();

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { KeyLookup } from './keys/key-index.ts';
 import { hashKey } from './keys/keys.ts';
 import type { KeyRecord } from './schema.ts';
 
@@ -22,11 +23,7 @@ const MAX_KEY_LENGTH = 512;
  * The principal of the first valid key among those presented, or null. Tools send several credentials at once,
  * not all of them meant for us, so an unknown one does no harm beside a known one.
  */
-export function authenticate(
-  table: ReadonlyMap<string, KeyRecord>,
-  presented: readonly string[],
-  now: number,
-): Principal | null {
+export function authenticate(table: KeyLookup, presented: readonly string[], now: number): Principal | null {
   for (const key of presented) {
     if (key.length > MAX_KEY_LENGTH) continue;
     const digest = hashKey(key);

@@ -1,10 +1,11 @@
-import type { ExpressionBuilder, Selectable, Updateable } from 'kysely';
+import { type ExpressionBuilder, sql, type Updateable } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { KeyTable, Tables } from '../store/tables.ts';
 import { createKey, hashKey } from './keys/keys.ts';
 import type { KeyPageQuery } from './keys/page.ts';
+import { recordOf, unknownContext } from './keys/stored-key.ts';
 import { type KeyRecord, keyName } from './schema.ts';
 
 export interface NewKey {
@@ -75,6 +76,32 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
       return { record: recordOf(row, { last_used_at: null, owner_user_id: named.userId }), key };
     },
 
+    /** The key with this SHA-256 (hex) of its text. When it was used last is not looked up. */
+    async withHash(hash: string): Promise<KeyRecord | null> {
+      const row = await db.selectFrom('keys').selectAll().where('hash', '=', hash).executeTakeFirst();
+      return row === undefined ? null : recordOf(row, unknownContext);
+    },
+
+    /** How many keys there are, and how many of them open something. */
+    async counts(): Promise<{ total: number; usable: number }> {
+      const usable = sql<number>`case when disabled = 0 and (expires_at is null or expires_at > ${now()}) then 1 else 0 end`;
+      const row = await db
+        .selectFrom('keys')
+        .select(({ fn }) => [fn.countAll<number>().as('total'), fn.sum<number | null>(usable).as('usable')])
+        .executeTakeFirstOrThrow();
+      return { total: Number(row.total), usable: Number(row.usable ?? 0) };
+    },
+
+    /** Whether there is a key of this name, or with this id. */
+    async isTaken(idOrName: string): Promise<boolean> {
+      const row = await db
+        .selectFrom('keys')
+        .select('id')
+        .where((where) => where.or([where('id', '=', idOrName), where('name', '=', idOrName)]))
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+
     /** All keys, oldest first. */
     async list(): Promise<KeyRecord[]> {
       const rows = await described(db).orderBy('created_at').orderBy('id').execute();
@@ -98,12 +125,6 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
       const { count } = await all.executeTakeFirstOrThrow();
       const filtered = conditions.length === 0 ? count : (await fitting.executeTakeFirstOrThrow()).count;
       return { records: ids.flatMap((id) => byId.get(id) ?? []), count, filtered };
-    },
-
-    /** Up to `limit` keys whose ids come after `last`, by their ids. When each was used last is not looked up. */
-    async after(last: string, limit: number): Promise<KeyRecord[]> {
-      const some = db.selectFrom('keys').selectAll().where('id', '>', last);
-      return (await some.orderBy('id').limit(limit).execute()).map((row) => recordOf(row, unknownContext));
     },
 
     /** The keys of these ids. When each was used last is not looked up. */
@@ -255,31 +276,4 @@ function nameTaken(name: string): GatewayError {
 
 function labelText(labels: Readonly<Record<string, string>>): string | null {
   return Object.keys(labels).length === 0 ? null : JSON.stringify(labels);
-}
-
-/** What is known of a key beside its own row. */
-interface KeyContext {
-  last_used_at: number | null;
-  owner_user_id: string | null;
-}
-
-const unknownContext: KeyContext = { last_used_at: null, owner_user_id: null };
-
-function recordOf(row: Selectable<KeyTable>, { last_used_at, owner_user_id }: KeyContext): KeyRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    hash: row.hash,
-    models: row.models === null ? null : JSON.parse(row.models),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: last_used_at,
-    disabled: row.disabled === 1,
-    cacheTtlSeconds: row.cache_ttl_seconds,
-    owner: row.owner,
-    ownerUserId: owner_user_id,
-    team: row.team,
-    labels: row.labels === null ? {} : JSON.parse(row.labels),
-  };
 }

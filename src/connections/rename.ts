@@ -35,7 +35,11 @@ export async function renameReferences(trx: Transaction<Tables>, rename: Rename)
         .where('id', '=', id)
         .execute();
 
-  for (const { id, models } of await trx.selectFrom('keys').select(['id', 'models']).execute()) {
+  for (const { id, models } of await trx
+    .selectFrom('keys')
+    .select(['id', 'models'])
+    .where('models', 'is not', null)
+    .execute()) {
     if (models === null) continue;
     const allowed = JSON.parse(models) as string[];
     const changed = [...new Set(allowed.flatMap((one) => allowedAs(one, renamed(one), rename)))];

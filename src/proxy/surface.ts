@@ -111,7 +111,7 @@ export function principalOf(
   // Google's clients may send it as `?key=`, and only where their format is served.
   const inQuery = servesGoogle(surface) ? new URLSearchParams(exchange.query).get('key') : null;
   if (inQuery !== null) presented.push(inQuery);
-  const principal = authenticate(context.snapshot().keys, presented, context.now());
+  const principal = authenticate(context.snapshot().keys.byHash, presented, context.now());
   if (principal !== null) return principal;
   if (presented.includes(context.owner.key) && isLoopback(address(exchange))) return context.owner.principal;
   if (!context.config.authRequired) {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
-import { allKeys, keyReader } from '../../src/access/keys/key-index.ts';
+import { allKeys, idsOf, keyReader } from '../../src/access/keys/key-index.ts';
+import { keyPages } from '../../src/access/keys/key-pages.ts';
 import { keyPageQuery } from '../../src/access/keys/page.ts';
 import { openLoginThrottle } from '../../src/access/login/throttle.ts';
 import { keyStore } from '../../src/access/store.ts';
@@ -85,7 +86,7 @@ function storeContract({ name, open }: Engine): void {
     assert.ok(Math.abs(Number(former[0]?.removed_at) - Date.now()) < 60_000);
   });
 
-  it('reads a page of the keys, and the keys in force', async (test) => {
+  it('reads a page of the keys, and the index of keys', async (test) => {
     const { store, writer } = await opened(test);
     let at = 1000;
     const keys = keyStore(store, () => at++);
@@ -114,9 +115,16 @@ function storeContract({ name, open }: Engine): void {
     assert.deepEqual(await read({ ...by('last_used_at', false), limit: 9 }), [['c', 'b', 'a'], 3, 3]);
     const core: ListQuery['groups'] = [[{ attribute: 'team', operator: '=', value: 'core' }]];
     assert.deepEqual(await read({ groups: core, limit: 1 }), [['b'], 2, 3]);
-    const { byHash, byId } = await allKeys(keys);
-    assert.deepEqual([...byId.keys()], made.map(({ id }) => id).sort());
-    assert.equal(byHash.get(made[0]?.hash ?? '')?.name, 'b');
+    await keys.update(made[2]?.id ?? '', { disabled: true });
+    assert.deepEqual(await keys.counts(), { total: 3, usable: 2 });
+    await keys.update(made[2]?.id ?? '', { disabled: false });
+    assert.deepEqual([await keys.isTaken('b'), await keys.isTaken('d')], [true, false]);
+    assert.equal((await keys.withHash(made[0]?.hash ?? ''))?.name, 'b');
+    assert.equal(await keys.withHash('none'), null);
+    const inForce = await allKeys(keyPages(store));
+    assert.deepEqual(idsOf(inForce), made.map(({ id }) => id).sort());
+    assert.deepEqual(inForce.byHash.get(made[0]?.hash ?? ''), made[0]);
+    assert.deepEqual(inForce.byId.get(made[2]?.id ?? ''), made[2]);
   });
 
   it('notes which keys were changed, so that only those are read again', async (test) => {
@@ -126,26 +134,24 @@ function storeContract({ name, open }: Engine): void {
     const [a, b, c] = [await add('a'), await add('b'), await add('c')].map(({ record }) => record.id);
     const asked: (readonly string[])[] = [];
     let pages = 0;
-    const read = keyReader({
-      changesAfter: keys.changesAfter,
-      after(last, limit) {
-        pages += 1;
-        return keys.after(last, limit);
-      },
-      named(ids) {
-        asked.push(ids.toSorted());
-        return keys.named(ids);
-      },
+    const named = (ids: readonly string[]) => {
+      asked.push(ids.toSorted());
+      return keys.named(ids);
+    };
+    const pageOf = keyPages(store);
+    const read = keyReader({ changesAfter: keys.changesAfter, named }, (last, limit) => {
+      pages += 1;
+      return pageOf(last, limit);
     });
     const first = await read();
-    assert.deepEqual([...first.byId.keys()], [a, b, c].toSorted());
+    assert.deepEqual(idsOf(first), [a, b, c].toSorted());
     assert.equal(await read(), first, 'nothing was changed');
     const made = await add('d');
     await keys.update(String(a), { disabled: true });
     await keys.remove(String(b));
     const next = await read();
     assert.deepEqual([pages, asked], [1, [[a, b, made.record.id].toSorted()]]);
-    assert.deepEqual([...next.byId.keys()].toSorted(), [a, c, made.record.id].toSorted());
+    assert.deepEqual(idsOf(next).toSorted(), [a, c, made.record.id].toSorted());
     assert.equal(next.byId.get(String(a))?.disabled, true);
   });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import postgres from 'postgres';
-import { keyReader } from '../../src/access/keys/key-index.ts';
+import { idsOf, keyReader } from '../../src/access/keys/key-index.ts';
+import { keyPages } from '../../src/access/keys/key-pages.ts';
 import { keyStore } from '../../src/access/store.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
@@ -21,7 +22,7 @@ describe('changes of keys on a PostgreSQL server', { skip: !hasPostgres }, () =>
     const insert = (id: string) =>
       `insert into keys (id, name, prefix, hash, created_at) values ('${id}', '${id}', 'sk-', '${id}', 1)`;
     const keys = keyStore(store);
-    const read = keyReader(keys);
+    const read = keyReader(keys, keyPages(store));
     await read();
 
     await early.unsafe(`begin; ${insert('key_1')}`);
@@ -40,6 +41,6 @@ describe('changes of keys on a PostgreSQL server', { skip: !hasPostgres }, () =>
       numbers.map((row) => row['key_id']),
       ['key_1', 'key_3', 'key_2'],
     );
-    assert.deepEqual([...(await read()).byId.keys()].toSorted(), ['key_1', 'key_2', 'key_3']);
+    assert.deepEqual(idsOf(await read()).toSorted(), ['key_1', 'key_2', 'key_3']);
   });
 });

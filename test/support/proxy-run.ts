@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Dispatcher } from 'undici';
+import { keyIndexOf } from '../../src/access/keys/key-index.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { createRouting } from '../../src/combos/routing.ts';
 import type { Trace } from '../../src/combos/trace.ts';
@@ -182,8 +183,7 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
   const context = {
     config: loadConfig({ env: {}, flags: { dataDir: '/nowhere' }, file: {} }),
     snapshot: () => ({
-      keys: new Map(),
-      keysById: new Map(),
+      keys: keyIndexOf([]),
       routes,
       catalog: createCatalog({ overrides: {} }),
       revision: 1,

@@ -5,7 +5,7 @@ import type { KeyRecord } from '../../access/schema.ts';
 import type { keyStore } from '../../access/store.ts';
 
 export interface AgentKeysInput {
-  keys: Pick<ReturnType<typeof keyStore>, 'add' | 'list' | 'update' | 'remove'>;
+  keys: Pick<ReturnType<typeof keyStore>, 'add' | 'isTaken' | 'update' | 'remove' | 'withHash'>;
   /** `DATA_DIR/agent-keys`: one file for each agent, which its owner alone can read. */
   folder: string;
 }
@@ -29,8 +29,8 @@ export function agentKeys({ folder, keys }: AgentKeysInput): AgentKeys {
     const text = await readFile(join(folder, agent), 'utf8').catch(() => '');
     if (text === '') return null;
     const hash = hashKey(text);
-    const record = (await keys.list()).find((one) => one.hash === hash);
-    return record === undefined ? null : { text, record };
+    const record = await keys.withHash(hash);
+    return record === null ? null : { text, record };
   };
   return {
     async ensure(agent, model) {
@@ -41,9 +41,8 @@ export function agentKeys({ folder, keys }: AgentKeysInput): AgentKeys {
           await keys.update(record.id, { models: [model] });
         return { id: record.id, text };
       }
-      const taken = new Set((await keys.list()).map(({ name }) => name));
       const { key, record } = await keys.add({
-        name: freeName(`acp-${agent}`, taken),
+        name: await freeName(`acp-${agent}`, keys),
         models: [model],
         expiresAt: null,
       });
@@ -65,8 +64,8 @@ export function agentKeys({ folder, keys }: AgentKeysInput): AgentKeys {
   };
 }
 
-function freeName(wanted: string, taken: ReadonlySet<string>): string {
+async function freeName(wanted: string, keys: Pick<AgentKeysInput['keys'], 'isTaken'>): Promise<string> {
   let name = wanted;
-  for (let number = 2; taken.has(name); number += 1) name = `${wanted}-${number}`;
+  for (let number = 2; await keys.isTaken(name); number += 1) name = `${wanted}-${number}`;
   return name;
 }

@@ -145,7 +145,7 @@ async function greet(
         `No admin yet: open ${url}/dashboard with the setup code ${setupCode} (valid for an hour), or run \`gateway setup\``,
     );
   const store = await existingStore();
-  if (store !== null && (await keyStore(store).list()).length > 0) return;
+  if (store !== null && (await keyStore(store).counts()).total > 0) return;
   io.record({}, () => `First steps: \`gateway keys add NAME\`, then point a tool at ${url} (or ${url}/v1)`);
 }
 

@@ -157,7 +157,7 @@ async function report({ key, passwordSet, record, tested }: Done, context: Conte
   const found = await discover(context.setVariables);
   const connected = new Set((await connectionRecords(context)).map(({ provider }) => provider));
   const offered = found.filter(({ provider }) => !connected.has(provider.id));
-  const hasKey = (await keyStore(await context.store()).list()).length > 0;
+  const hasKey = (await keyStore(await context.store()).counts()).total > 0;
   const next = await nextSteps({ running: (await context.findGateway()) !== null, hasKey }, context);
   const dataDir = await context.dataDir();
   const document = {

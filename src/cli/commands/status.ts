@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isExpired } from '../../access/keys/row.ts';
 import { keyStore } from '../../access/store.ts';
 import type { Config } from '../../config.ts';
 import type { ConnectionRecord } from '../../connections/schema.ts';
@@ -92,9 +91,7 @@ async function dataPlane(gateway: RunningGateway): Promise<string> {
 
 async function keyCounts(context: Context): Promise<{ total: number; usable: number }> {
   const store = await context.existingStore();
-  const keys = store === null ? [] : await keyStore(store).list();
-  const usable = keys.filter((key) => !key.disabled && !isExpired(key, context.now()));
-  return { total: keys.length, usable: usable.length };
+  return store === null ? { total: 0, usable: 0 } : keyStore(store, context.now).counts();
 }
 
 /** A budget that is used beyond its threshold. */

@@ -185,7 +185,7 @@ async function mendStep(record: ConnectionRecord, provider: Provider, context: C
 }
 
 async function hasKeys(context: Context): Promise<boolean> {
-  return (await keyStore(await context.store()).list()).length > 0;
+  return (await keyStore(await context.store()).counts()).total > 0;
 }
 
 async function keyStep(context: Context) {

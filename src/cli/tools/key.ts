@@ -77,9 +77,9 @@ async function freeName(wanted: string, context: Context): Promise<string> {
   const store = await context.existingStore();
   if (store === null) return wanted;
   const { keyStore } = await import('../../access/store.ts');
-  const taken = new Set((await keyStore(store).list()).map(({ name }) => name));
+  const keys = keyStore(store);
   let name = wanted;
-  for (let number = 2; taken.has(name); number += 1) name = `${wanted}-${number}`;
+  for (let number = 2; await keys.isTaken(name); number += 1) name = `${wanted}-${number}`;
   return name;
 }
 

@@ -1,3 +1,4 @@
+import { changesBetween, type KeyIndex } from '../../access/keys/key-index.ts';
 import type { KeyRecord } from '../../access/schema.ts';
 import type { Snapshot } from '../../snapshot.ts';
 import type { Emitter } from '../types/emitter.ts';
@@ -7,23 +8,21 @@ import type { Emitter } from '../types/emitter.ts';
  * made it, the management API or a command beside the gateway.
  */
 export function emitSettings(emitter: Emitter, before: Snapshot, after: Snapshot): void {
-  if (before.keysById !== after.keysById) emitKeys(emitter, before.keysById, after.keysById);
+  if (before.keys !== after.keys) emitKeys(emitter, before.keys, after.keys);
   emitCombo(emitter, before, after);
 }
 
-type Keys = ReadonlyMap<string, KeyRecord>;
-
-function emitKeys(emitter: Emitter, before: Keys, after: Keys): void {
-  for (const [id, key] of after) {
-    const known = before.get(id);
-    // As most of 100,000 are.
-    if (known === key) continue;
-    const about = { subject: id, data: { key_id: id, name: key.name } };
+function emitKeys(emitter: Emitter, before: KeyIndex, after: KeyIndex): void {
+  for (const { after: key, before: known } of changesBetween(before, after)) {
+    if (key === undefined) {
+      if (known !== undefined) revoked(emitter, known, 'removed');
+      continue;
+    }
+    const about = { subject: key.id, data: { key_id: key.id, name: key.name } };
     if (known === undefined || (known.disabled && !key.disabled)) emitter.emit('key.created', about);
     else if (!known.disabled && key.disabled) revoked(emitter, key, 'disabled');
     if (known !== undefined && known.hash !== key.hash) emitter.emit('key.rotated', about);
   }
-  for (const [id, key] of before) if (!after.has(id)) revoked(emitter, key, 'removed');
 }
 
 function revoked(emitter: Emitter, { id, name }: KeyRecord, reason: 'removed' | 'disabled'): void {
