@@ -1,7 +1,10 @@
 import postgres, { type Sql } from 'postgres';
+import { withDeadline } from '../../../store/postgres/deadline.ts';
 import type { Address } from '../broker/address.ts';
 
 const CONNECT_S = 5;
+/** For how long a server may take until the connection is ready. Less than who waits for one does (`lasting-connection.ts`). */
+const READY_MS = 8_000;
 /** One that publishes, one that receives and settles. Another one listens. */
 const CONNECTIONS = 2;
 /** The channel of NOTIFY by which gateways tell each other of new events; the topic is the message. */
@@ -31,11 +34,16 @@ export interface PostgresUse {
   readonly onEvents: ((topic: string) => void) | null;
 }
 
-/** Connects to the database that the path names. `?sslmode=require` and `?sslmode=verify-full` encrypt. */
+/**
+ * Connects to the database that the path names. `?sslmode=require` and `?sslmode=verify-full` encrypt.
+ * @param readyMs after how long a server that does not answer is given up
+ * @throws the server's error, and an error with the code `ETIMEDOUT`; nothing is left open then
+ */
 export async function connectPostgres(
   { hosts, parameters, password, path, username }: Address,
   { onEvents, prepare }: PostgresUse,
   onLost: (error: Error) => void,
+  readyMs: number = READY_MS,
 ): Promise<PostgresConnection> {
   let closing = false;
   const options = {
@@ -67,10 +75,13 @@ export async function connectPostgres(
     closing = true;
     await Promise.allSettled([preparing, sql, listener].map((client) => client?.end({ timeout: 0 })));
   };
-  try {
+  const ready = async () => {
     await prepare(preparing);
     await preparing.end();
     if (listener !== null) await listener`listen ${listener(NOTIFICATIONS)}`;
+  };
+  try {
+    await withDeadline(ready(), readyMs);
   } catch (error) {
     await close();
     throw error;
