@@ -3,11 +3,13 @@ import { sql } from 'kysely';
 import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
 import type { Store } from './database.ts';
 
-/** Milliseconds since the epoch. */
-const serverTime = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+/** The time of a PostgreSQL server, in milliseconds since the epoch. */
+export const serverTime = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
 /** The right to do something that only one process may do at a time. Ends by itself, should its holder die. */
 export interface Lease {
+  /** Keeps it for so many milliseconds from now. False where another holder has it by now. */
+  renew(forMs: number): Promise<boolean>;
   release(): Promise<void>;
 }
 
@@ -24,7 +26,8 @@ export async function takeLease(
 ): Promise<Lease | null> {
   const owner = randomBytes(12).toString('base64url');
   const time = kind === 'postgres' ? sql<number>`${serverTime}` : sql<number>`${now()}`;
-  const until = sql<number>`${time} + ${forMs}`;
+  const untilAfter = (ms: number) => sql<number>`${time} + ${ms}`;
+  const until = untilAfter(forMs);
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('leases')
     .values({ name, owner, until })
@@ -43,6 +46,15 @@ export async function takeLease(
     .executeTakeFirstOrThrow();
   if (numInsertedOrUpdatedRows !== 1n) return null;
   return {
+    async renew(ms) {
+      const { numUpdatedRows } = await db
+        .updateTable('leases')
+        .set({ until: untilAfter(ms) })
+        .where('name', '=', name)
+        .where('owner', '=', owner)
+        .executeTakeFirstOrThrow();
+      return numUpdatedRows === 1n;
+    },
     async release() {
       await db.deleteFrom('leases').where('name', '=', name).where('owner', '=', owner).execute();
     },

@@ -41,6 +41,8 @@ export interface Tables {
   agents: AgentTable;
   saved_views: SavedViewTable;
   nodes: NodeTable;
+  /** When the jobs last ran that the gateways of a database do together: times in milliseconds since the epoch, and which gateway did. */
+  job_runs: { name: string; at: number; node: string };
 }
 
 /** The gateways that share the database. */
@@ -85,6 +87,7 @@ const known: Readonly<Record<keyof Tables, true>> = {
   agents: true,
   saved_views: true,
   nodes: true,
+  job_runs: true,
   alerts: true,
   alert_digests: true,
   former_names: true,

@@ -37,6 +37,7 @@ import { toolRuns } from './0050-tool-runs.ts';
 import { keptSumsOnServers } from './0051-kept-sums-on-servers.ts';
 import { archivedUsage } from './0053-archived-usage.ts';
 import { finishReasons } from './0057-finish-reasons.ts';
+import { jobRuns } from './0058-job-runs.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -78,4 +79,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0051-kept-sums-on-servers': keptSumsOnServers,
   '0053-archived-usage': archivedUsage,
   '0057-finish-reasons': finishReasons,
+  '0058-job-runs': jobRuns,
 };

@@ -10,6 +10,8 @@ export interface MovedTable {
   name: keyof Tables;
   /** In this order rows are read; no two have the same. */
   key: readonly string[];
+  /** Rows that are in memory at once, where each may have megabytes. */
+  batch?: number;
   /** The row as the other store has it; null for one that stays behind. */
   carried?(row: StoredRow, from: Pick<Store, 'node'>, to: Pick<Store, 'node'>): StoredRow | null;
 }
@@ -22,9 +24,11 @@ const owned =
     return own === null ? null : { ...row, [column]: ownIds(to).stored(own) };
   };
 
+const LARGE_ROWS = 20;
+
 /**
  * What is moved, in an order in which no row refers to one that is not there yet. Left behind are `revision`, which each
- * store counts for itself, what is true of running gateways alone (`leases`, `nodes`, `key_changes`), and what is made of
+ * store counts for itself, what is true of running gateways alone (`leases`, `nodes`, `key_changes`, `job_runs`), and what is made of
  * the requests and made again: `usage_sums` and `usage_spans`.
  */
 export const movedTables: readonly MovedTable[] = [
@@ -49,12 +53,12 @@ export const movedTables: readonly MovedTable[] = [
   { name: 'tunnels', key: ['id'], carried: owned('id') },
   { name: 'agents', key: ['id'] },
   { name: 'saved_views', key: ['id'] },
-  { name: 'event_configs', key: ['number'] },
+  { name: 'event_configs', key: ['number'], batch: LARGE_ROWS },
   { name: 'former_names', key: ['id'] },
   { name: 'idempotency', key: ['user_id', 'name'] },
   { name: 'standings', key: ['connection_id', 'model'] },
   { name: 'response_places', key: ['id', 'key_id'] },
-  { name: 'responses', key: ['id', 'key_id'] },
+  { name: 'responses', key: ['id', 'key_id'], batch: LARGE_ROWS },
   { name: 'traces', key: ['id'] },
   { name: 'requests', key: ['id'] },
   { name: 'archived_sums', key: ['number'] },

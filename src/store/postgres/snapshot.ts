@@ -11,6 +11,13 @@ const STATEMENT_MS = 600_000;
 const END_S = 5;
 
 /**
+ * Begins a transaction that may last for hours, whatever time the server gives to others. Version 17 ends long ones; an older one
+ * does not know that setting.
+ */
+const BEGIN = `set transaction isolation level repeatable read; set local idle_in_transaction_session_timeout = 0;
+  select set_config(name, '0', true) from pg_settings where name = 'transaction_timeout'`;
+
+/**
  * Does work in a transaction that sees the database as it is at one moment, on a connection of its own.
  * @throws what `work` throws, and GatewayError where the server does not answer; nothing was changed then
  */
@@ -19,7 +26,7 @@ export async function inSnapshot<T>(
   work: (db: Kysely<Tables>) => Promise<T>,
 ): Promise<T> {
   const client = connect(address, { max: 1, statementMs: STATEMENT_MS });
-  const begin = () => openTransaction(client, 'set transaction isolation level repeatable read');
+  const begin = () => openTransaction(client, BEGIN);
   try {
     return await inTransaction(begin, (transaction) =>
       work(
