@@ -15,8 +15,8 @@ const src = join(root, 'src');
 const dist = join(root, 'dist');
 const packagesFolder = join(root, 'node_modules');
 
-/** The program, its workers, the thread of the event database, and what the package exports besides the codecs. */
-const entries = ['cli/main', 'worker', 'events/database/worker', 'events/cesql/cesql'];
+/** The program, its workers, the threads that have a file of their own, and what the package exports besides the codecs. */
+const entries = ['cli/main', 'worker', 'backup/copy-thread', 'events/database/worker', 'events/cesql/cesql'];
 
 /** `modelgate/codecs`: a file for each module, so that a program's bundler leaves out the formats that it does not name. */
 const library = 'codecs/library/library';

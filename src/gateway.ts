@@ -399,9 +399,7 @@ async function openContext(
     const rows = store.kind === 'postgres' ? store.server.waiting() : 0;
     if (rows > 0) log.warn({ rows_waiting: rows }, 'records wait in outbox.db for the next start');
   });
-  await refuseUnfinishedMove(store);
   const schedule = createSchedule();
-  const sealing = await sealingKey(store, config, log);
   const instance = instanceName(hostname());
   if (store.kind === 'postgres') {
     const url = () => (listening() === null ? null : ownRoot(config, listening));
@@ -418,6 +416,9 @@ async function openContext(
     });
     onClose('entry among the gateways', () => leave().catch(onError));
   }
+  // After the entry: a command that needs all gateways stopped sees this one, or this one sees what it did.
+  await refuseUnfinishedMove(store);
+  const sealing = await sealingKey(store, config, log);
   const gatewayEvents = createGatewayEvents({
     log,
     instance,
@@ -892,7 +893,7 @@ async function openManagementApi(
   onClose('logins and tokens', () => accessControl.close());
   const noted = auditEvents(audit);
   const backups = openBackups({
-    onServer: store.kind === 'postgres',
+    database: config.database,
     dataDir: config.dataDir,
     storageKey: sealing,
     version,
@@ -913,17 +914,16 @@ async function openManagementApi(
     report,
     now: context.now,
   });
-  onClose('backups', backups.settled);
-  if (store.kind === 'postgres' && config.backups.everyHours !== null)
-    log.warn('no backups are made of a database on a server: have `pg_dump` make them');
-  else
-    scheduleBackups(schedule, config.backups, {
-      dataDir: config.dataDir,
-      storageKey: sealing,
-      version,
-      now: context.now,
-      log,
-    });
+  onClose('backups', backups.close);
+  const endScheduled = scheduleBackups(schedule, config.backups, {
+    dataDir: config.dataDir,
+    server: store.kind === 'postgres' && config.database !== null ? { url: config.database, store } : null,
+    storageKey: sealing,
+    version,
+    now: context.now,
+    log,
+  });
+  onClose('scheduled backups', endScheduled);
   const { close, grants, loginBegun, logins } = openLogins({
     store,
     sealingKey: sealing.key,

@@ -31,6 +31,7 @@ async function filled(test: TestContext, name = 'first', secret: string | null =
   const backup = (more: Partial<Parameters<typeof createBackup>[0]> = {}) =>
     createBackup({
       dataDir,
+      database: null,
       output: null,
       storageKey: sealing,
       includeKey: true,
@@ -42,7 +43,16 @@ async function filled(test: TestContext, name = 'first', secret: string | null =
 }
 
 const restore = (dataDir: string, file: string, more: Partial<RestoreInput> = {}) =>
-  restoreBackup({ dataDir, file, secret: null, now, owner: () => null, confirmed: async () => {}, ...more });
+  restoreBackup({
+    dataDir,
+    database: null,
+    file,
+    secret: null,
+    now,
+    owner: () => null,
+    confirmed: async () => {},
+    ...more,
+  });
 
 async function connectionsOf(dataDir: string, secret: string | null = null) {
   const store = await openStore(dataDir, { create: false });
@@ -222,7 +232,7 @@ describe('a restore', () => {
          say('ready');
          for (let n = 0; ; n++)
            await restoreBackup({
-             dataDir: ${JSON.stringify(place)}, file: [${JSON.stringify(other)}, ${JSON.stringify(one)}][n % 2],
+             dataDir: ${JSON.stringify(place)}, database: null, file: [${JSON.stringify(other)}, ${JSON.stringify(one)}][n % 2],
              secret: 'a secret', now: Date.now(), owner: () => null, confirmed: async () => {},
            });`,
       );

@@ -30,6 +30,8 @@ export const KEY_CHECK = 'modelgate backup';
 
 export interface BackupInput {
   dataDir: string;
+  /** DATABASE_URL; null where the database is in the data directory. */
+  database: string | null;
   /** Where it goes; null for the folder of backups. */
   output: string | null;
   storageKey: Pick<StorageKey, 'key' | 'source'>;
@@ -40,6 +42,8 @@ export interface BackupInput {
   now: number;
   /** Told how far it is, from 0 to 1, and what is done just now. */
   progress?: Progress;
+  /** Ends it; nothing is left of it then. */
+  signal?: AbortSignal;
 }
 
 export type Progress = (done: number, doing: string) => void;
@@ -59,13 +63,19 @@ export function backupName(now: number): string {
   return `modelgate-${new Date(now).toISOString().replace(/[:.]/g, '-')}.tar.gz`;
 }
 
+/** Why a backup ends that is being made while the gateway stops. */
+export function gatewayStops(): GatewayError {
+  return new GatewayError('service_stopped', 'The gateway stops, so the backup was not made');
+}
+
 /**
  * Makes a backup of the configuration and the database while a gateway may be running, reads it back, and only then
- * gives it its name. It is readable by its owner only, and overwrites nothing.
- * @throws GatewayError when there is nothing to back up, the database is damaged, or the output exists
+ * gives it its name. It is readable by its owner only, and overwrites nothing. A database on a server becomes the same file as one in
+ * the data directory.
+ * @throws GatewayError when there is nothing to back up, the database is damaged, or the output exists; and the reason of the signal
  */
 export async function createBackup(input: BackupInput): Promise<Made> {
-  const { dataDir, now, progress = () => {} } = input;
+  const { dataDir, now, progress = () => {}, signal } = input;
   const folder = backupFolder(dataDir);
   const path = input.output ?? join(folder, backupName(now));
   await refuseExisting(path);
@@ -80,6 +90,7 @@ export async function createBackup(input: BackupInput): Promise<Made> {
       counted(packed(manifest, work, now), manifest, progress),
       createGzip(),
       createWriteStream(partial, { mode: 0o600, flags: 'wx' }),
+      signal === undefined ? {} : { signal },
     );
     progress(READING_BACK, 'Reading it back');
     await unpackBackup(partial, null);
@@ -87,6 +98,7 @@ export async function createBackup(input: BackupInput): Promise<Made> {
     await named(partial, path);
     return { path, bytes: (await stat(path)).size, manifest };
   } catch (error) {
+    signal?.throwIfAborted();
     if (error instanceof GatewayError) throw error;
     throw new GatewayError('internal_error', `The backup ${path} could not be made: ${String(error)}`, {
       cause: error,
@@ -129,16 +141,11 @@ async function removeLeftOver(folder: string, now: number): Promise<void> {
 }
 
 /** Copies what goes into the backup to `work`, and says what it is. */
-async function gather(
-  { dataDir, includeKey, now, progress = () => {}, storageKey, version }: BackupInput,
-  work: string,
-): Promise<Manifest> {
-  const database = databasePath(dataDir);
-  if (!(await exists(database)))
-    throw new GatewayError('not_found', `There is no database at ${database}, so nothing to back up`);
-  const copy = join(work, 'modelgate.db');
-  progress(0, 'Copying the database');
-  await snapshotDatabase(database, copy, (done) => progress(PACKING * done, 'Copying the database'));
+async function gather(input: BackupInput, work: string): Promise<Manifest> {
+  const { dataDir, includeKey, now, signal, storageKey, version } = input;
+  await copyDatabase(input, work);
+  signal?.throwIfAborted();
+  const copy = databasePath(work);
   const included = includeKey && storageKey.source !== 'environment';
   const others: MemberName[] = [
     'config.json',
@@ -164,6 +171,23 @@ async function gather(
     },
     members,
   };
+}
+
+async function copyDatabase(
+  { database, dataDir, progress = () => {}, signal }: BackupInput,
+  work: string,
+): Promise<void> {
+  const told = (done: number) => progress(PACKING * done, 'Copying the database');
+  told(0);
+  if (database !== null) {
+    // Loaded only where it is used: a start must not wait for it.
+    const { copyServer } = await import('./copy-server.ts');
+    return copyServer({ url: database, dataDir, folder: work, signal, progress: told });
+  }
+  const path = databasePath(dataDir);
+  if (!(await exists(path)))
+    throw new GatewayError('not_found', `There is no database at ${path}, so nothing to back up`);
+  await snapshotDatabase(path, databasePath(work), told);
 }
 
 async function memberOf(name: MemberName, path: string): Promise<Member> {

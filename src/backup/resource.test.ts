@@ -29,7 +29,7 @@ describe('the backups resource', () => {
     const ends: string[] = [];
     const failures: FailedWork[] = [];
     const backups = openBackups({
-      onServer: false,
+      database: null,
       dataDir,
       storageKey: sealing,
       version: '1.2.3',

@@ -2,16 +2,15 @@ import { join } from 'node:path';
 import type { StorageKey } from '../connections/credentials/seal.ts';
 import type { Action, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
-import { backupFolder, backupName, createBackup } from './create.ts';
+import { backupFolder, backupName, createBackup, gatewayStops } from './create.ts';
 import { type BackupFile, findBackup, listBackups, removeBackup } from './list.ts';
-import { stateOnServer } from './on-server.ts';
 import { unpackBackup } from './read.ts';
 import { backupRow, newBackup } from './schema.ts';
 import { type BackupWork, createBackupWork, type NewWork, type WorkInput } from './work.ts';
 
 export interface BackupsInput extends WorkInput {
-  /** Whether the state is on a server, and not in the data directory. */
-  onServer: boolean;
+  /** DATABASE_URL; null where the database is in the data directory. */
+  database: string | null;
   storageKey: StorageKey;
   version: string;
   /** Milliseconds since the epoch. */
@@ -22,15 +21,29 @@ export interface Backups {
   resource: Resource;
   /** Resolves when none is being made or checked any more. */
   settled(): Promise<void>;
+  /** Ends the one that is being made, of which nothing is left. Resolves as `settled` does. */
+  close(): Promise<void>;
 }
 
 /** The backups in the data directory. A restore needs the gateway stopped, so it is done at the command line. */
 export function openBackups(input: BackupsInput): Backups {
   const work = createBackupWork(input);
-  return { resource: backupsResource(input, work), settled: work.settled };
+  const stopping = new AbortController();
+  return {
+    resource: backupsResource({ ...input, signal: stopping.signal }, work),
+    settled: work.settled,
+    close() {
+      stopping.abort(gatewayStops());
+      return work.settled();
+    },
+  };
 }
 
-function backupsResource(input: BackupsInput, work: BackupWork): Resource {
+interface ResourceInput extends BackupsInput {
+  signal: AbortSignal;
+}
+
+function backupsResource(input: ResourceInput, work: BackupWork): Resource {
   const { dataDir } = input;
   const find = async (id: string): Promise<Row | null> => {
     const file = await findBackup(dataDir, id);
@@ -50,7 +63,6 @@ function backupsResource(input: BackupsInput, work: BackupWork): Resource {
       slow: true,
       input: newBackup,
       async run(given, caller) {
-        if (input.onServer) throw stateOnServer();
         const now = input.now();
         const id = backupName(now);
         const run = making(input, { id, now, includeKey: newBackup.parse(given).include_key ?? true });
@@ -65,19 +77,21 @@ function backupsResource(input: BackupsInput, work: BackupWork): Resource {
         if (!(await removeBackup(dataDir, row.id))) throw removedMeanwhile(row.id);
       },
     },
-    actions: { verify: verifying(dataDir, work), restore: explained },
+    actions: { verify: verifying(dataDir, work), restore: explained(input.database !== null) },
   };
 }
 
 function making(
-  { dataDir, storageKey, version }: BackupsInput,
+  { dataDir, database, signal, storageKey, version }: ResourceInput,
   { id, includeKey, now }: { id: string; now: number; includeKey: boolean },
 ): NewWork['run'] {
   return async (progress) => {
     const output = join(backupFolder(dataDir), id);
     const { bytes, manifest } = await createBackup({
       dataDir,
+      database,
       output,
+      signal,
       storageKey,
       version,
       now,
@@ -114,14 +128,17 @@ function verifying(dataDir: string, work: BackupWork): Action {
   };
 }
 
-const explained: Action = {
-  summary: 'Explains how to restore the backup, which requires a stopped gateway.',
-  permission: 'backups:restore',
-  run: async (row) => ({
-    success: false,
-    message: `Nothing was changed: stop the gateway, then run \`gateway restore ${row.id}\` on its machine`,
-  }),
-};
+function explained(onServer: boolean): Action {
+  const stop = onServer ? 'stop all gateways, set DATABASE_URL to an empty database' : 'stop the gateway';
+  return {
+    summary: 'Explains how to restore the backup, which requires a stopped gateway.',
+    permission: 'backups:restore',
+    run: async (row) => ({
+      success: false,
+      message: `Nothing was changed: ${stop}, then run \`gateway restore ${row.id}\` on its machine`,
+    }),
+  };
+}
 
 function removedMeanwhile(id: string): GatewayError {
   return new GatewayError('not_found', `The backup ${id} was removed meanwhile`);

@@ -13,6 +13,8 @@ import { databaseFault } from './snapshot.ts';
 
 export interface RestoreInput {
   dataDir: string;
+  /** DATABASE_URL; null where the database is in the data directory. */
+  database: string | null;
   file: string;
   /** STORAGE_ENCRYPTION_KEY, where it is set: it is what the gateway will use. */
   secret: string | null;
@@ -21,10 +23,14 @@ export interface RestoreInput {
   owner(): Owner | null;
   /** Called when the backup is proven good, before anything is changed. What it throws ends the restore. */
   confirmed(manifest: Manifest): Promise<void>;
+  /** Told of each table of a database on a server when it is there and checked, and now and then on the way. */
+  progress?(table: string, rows: number, done: boolean): void;
 }
 
 export interface Restored {
   manifest: Manifest;
+  /** Where the database is now: a path, or a place on a server. */
+  to: string;
   /** The folder that has the files as they were before; null where there were none. */
   previous: string | null;
   /** Whether the credentials of the backup can be decrypted here. */
@@ -34,11 +40,12 @@ export interface Restored {
 /**
  * Puts a backup in the place of the present state, while no gateway runs. The backup is unpacked, compared with its
  * manifest, opened and brought to this version's schema in a folder of its own before anything is touched, and what was
- * there before is kept. Files that the backup has not stay as they are. Logins that were open then are ended.
- * @throws GatewayError when a gateway runs, or the backup is damaged or of a newer version
+ * there before is kept. Files that the backup has not stay as they are. Logins that were open then are ended. A database on a server
+ * must be empty; a restore into it that is cut off can be repeated.
+ * @throws GatewayError when a gateway runs, the backup is damaged or of a newer version, or the server's database is not empty
  */
 export async function restoreBackup(input: RestoreInput): Promise<Restored> {
-  const { dataDir, file, now, owner } = input;
+  const { database, dataDir, file, now, owner } = input;
   makeFolder(dataDir);
   const lock = await acquireDataDir(dataDir, owner);
   await removeLeftOver(dataDir);
@@ -46,17 +53,15 @@ export async function restoreBackup(input: RestoreInput): Promise<Restored> {
   try {
     const manifest = await unpackBackup(file, work);
     await prove(work, file);
-    const keyMatches = await hasKey(input, work, manifest);
+    const key = await keyOf(input, work, manifest);
+    const found = { manifest, keyMatches: key.matches };
+    if (database !== null)
+      return { ...found, ...(await restoreOnServer({ ...input, database }, work, manifest, key.name)) };
     await input.confirmed(manifest);
     const previous = await keepPrevious(dataDir, now);
     // The database comes last: with the files of the backup and the old database, a restore can be begun again.
-    const names = manifest.members.map(({ name }) => name).sort((one, other) => order(one) - order(other));
-    for (const name of names) {
-      await rename(join(work, name), join(dataDir, name));
-      await chmod(join(dataDir, name), 0o600);
-    }
-    await syncFolder(dataDir);
-    return { manifest, previous, keyMatches };
+    await place(dataDir, work, [...othersOf(manifest), 'modelgate.db']);
+    return { ...found, to: databasePath(dataDir), previous };
   } finally {
     await rm(work, { recursive: true, force: true });
     lock.release();
@@ -69,8 +74,36 @@ async function removeLeftOver(dataDir: string): Promise<void> {
     if (name.startsWith('.restoring-')) await rm(join(dataDir, name), { recursive: true, force: true });
 }
 
-function order(name: MemberName): number {
-  return name === 'modelgate.db' ? 1 : 0;
+/** What is in a backup beside the database. */
+function othersOf({ members }: Manifest): MemberName[] {
+  return members.map(({ name }) => name).filter((name) => name !== 'modelgate.db');
+}
+
+/** Puts files of a backup in their places. */
+async function place(dataDir: string, work: string, names: readonly MemberName[]): Promise<void> {
+  for (const name of names) {
+    await rename(join(work, name), join(dataDir, name));
+    await chmod(join(dataDir, name), 0o600);
+  }
+  await syncFolder(dataDir);
+}
+
+async function restoreOnServer(
+  { confirmed, database: url, dataDir, now, progress = () => {} }: RestoreInput & { database: string },
+  work: string,
+  manifest: Manifest,
+  keyName: string | null,
+): Promise<Pick<Restored, 'to' | 'previous'>> {
+  // Loaded only where it is used.
+  const { fillServer, refuseTarget } = await import('./restore-server.ts');
+  const digest = manifest.members.find(({ name }) => name === 'modelgate.db')?.sha256.slice(0, 12);
+  const target = { url, dataDir, now, source: `the backup of ${manifest.created_at} (${digest})` };
+  const to = await refuseTarget(target);
+  await confirmed(manifest);
+  const previous = await keepFiles(dataDir, now, settingsFiles);
+  await place(dataDir, work, othersOf(manifest));
+  await fillServer({ ...target, place: to, from: work, keyName, progress });
+  return { to, previous };
 }
 
 /** Opens the database of the backup as a gateway would, which brings its schema up to date. */
@@ -100,38 +133,43 @@ function unusable(file: string, reason: string): GatewayError {
   });
 }
 
-/** Whether the key that will be in force opens what the backup's key has sealed. */
-async function hasKey({ dataDir, secret }: RestoreInput, work: string, { key }: Manifest): Promise<boolean> {
+/** Whether the key that will be in force opens what the backup's key has sealed, and the name of that key. */
+async function keyOf(
+  { dataDir, secret }: RestoreInput,
+  work: string,
+  { key }: Manifest,
+): Promise<{ matches: boolean; name: string | null }> {
   // There was no key when it was made.
-  if (key.check === '') return true;
+  if (key.check === '') return { matches: true, name: null };
   const folder = key.included ? work : dataDir;
-  if (secret === null && !(await exists(join(folder, 'storage.key')))) return false;
+  const none = { matches: false, name: null };
+  if (secret === null && !(await exists(join(folder, 'storage.key')))) return none;
   const inForce = await storageKeyOf(folder, secret);
-  return unseal(inForce.key, key.check, KEY_CHECK) === KEY_CHECK;
+  const matches = unseal(inForce.key, key.check, KEY_CHECK) === KEY_CHECK;
+  return matches ? { matches, name: inForce.responses.name } : none;
 }
 
-const kept = [
-  'modelgate.db',
-  'modelgate.db-wal',
-  'modelgate.db-shm',
-  'config.json',
-  'events.yaml',
-  'storage.key',
-];
+const settingsFiles = ['config.json', 'events.yaml', 'storage.key'];
+const databaseFiles = ['modelgate.db', 'modelgate.db-wal', 'modelgate.db-shm'];
 
 /** Keeps the present files in a folder of the backups, and each in its place. Null where there are none. */
 async function keepPrevious(dataDir: string, now: number): Promise<string | null> {
   await foldLog(dataDir);
+  const folder = await keepFiles(dataDir, now, [...databaseFiles, ...settingsFiles]);
+  // A log that belongs to the old database must not be taken for one of the new.
+  for (const name of ['modelgate.db-wal', 'modelgate.db-shm']) await rm(join(dataDir, name), { force: true });
+  return folder;
+}
+
+async function keepFiles(dataDir: string, now: number, names: readonly string[]): Promise<string | null> {
   const present: string[] = [];
-  for (const name of kept) if (await exists(join(dataDir, name))) present.push(name);
+  for (const name of names) if (await exists(join(dataDir, name))) present.push(name);
   if (present.length === 0) return null;
   const time = new Date(now).toISOString().replace(/[:.]/g, '-');
   makeFolder(backupFolder(dataDir));
   const folder = await mkdtemp(join(backupFolder(dataDir), `replaced-${time}-`));
   for (const name of present) await keep(join(dataDir, name), join(folder, name));
   await syncFolder(folder);
-  // A log that belongs to the old database must not be taken for one of the new.
-  for (const name of ['modelgate.db-wal', 'modelgate.db-shm']) await rm(join(dataDir, name), { force: true });
   return folder;
 }
 

@@ -17,14 +17,20 @@ describe('scheduled backups', () => {
   it('are made when they are due, and the oldest go', async (test) => {
     const dataDir = temporaryFolder(test);
     await (await openStore(dataDir)).close();
-    const common = { dataDir, storageKey: await storageKey(dataDir, null), version: '1.2.3' };
+    const common = { dataDir, server: null, storageKey: await storageKey(dataDir, null), version: '1.2.3' };
     const run = (hours: number) =>
       backUpWhenDue({ ...common, everyMs: 24 * hour, keep: 2, now: start + hours * hour });
     const first = await run(0);
     assert.match(first ?? '', /^scheduled-2026-11-22T00-00-00-000Z\.tar\.gz$/);
     assert.equal(await run(23), null, 'it is not due');
     const second = await run(24);
-    const asked = await createBackup({ ...common, output: null, includeKey: true, now: start });
+    const asked = await createBackup({
+      ...common,
+      database: null,
+      output: null,
+      includeKey: true,
+      now: start,
+    });
     writeFileSync(join(dataDir, 'backups', 'scheduled-broken.tar.gz'), 'no backup');
     const third = await run(49);
     const names = (await listBackups(dataDir)).map(({ name }) => name);
@@ -41,6 +47,7 @@ describe('scheduled backups', () => {
     await (await openStore(dataDir)).close();
     const common = {
       dataDir,
+      server: null,
       storageKey: await storageKey(dataDir, null),
       version: '1',
       everyMs: hour,

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../lib/folder.ts';
 import type { Store } from './database.ts';
 
 /**
  * What a gateway is called among those that share a database: the same after a restart, and of no other. It is a file of
- * the data directory, made by the first who asks.
+ * the data directory, which is made with it by the first who asks.
  * @throws the error of the file system
  */
 export function nodeName(dataDir: string): string {
   const path = join(dataDir, 'node.id');
+  makeFolder(dataDir);
   try {
     writeFileSync(path, `node_${randomBytes(9).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createBackup, type Progress } from '../../backup/create.ts';
-import { stateOnServer } from '../../backup/on-server.ts';
 import { databasePath } from '../../store/database.ts';
 import { audited, recordCommand } from '../audit.ts';
 import type { Command } from '../command.ts';
 import { failure } from '../terminal/failure.ts';
+import { interruptible } from '../terminal/interruption.ts';
 import type { Io } from '../terminal/io.ts';
 import { version } from '../version.ts';
 
@@ -25,16 +25,20 @@ export const backupCommand: Command = {
   ],
   needs: 'store',
   about:
-    'Writes one file, readable only by you and consistent while the gateway runs: the database, config.json and events.yaml. It overwrites nothing and is verified before it gets its name. A backup that contains storage.key opens every stored credential and response: guard it. A key from STORAGE_ENCRYPTION_KEY is never in it: keep that elsewhere. The audit log is not in it either.',
+    'Writes one file, readable only by you and consistent while gateways run: the database, in the data directory or of DATABASE_URL, config.json and events.yaml. It overwrites nothing and is verified before it gets its name. A backup that contains storage.key opens every stored credential and response: guard it. A key from STORAGE_ENCRYPTION_KEY is never in it: keep that elsewhere. The audit log is not in it either.',
   examples: [
     { command: 'gateway backup', does: 'a file in DATA_DIR/backups' },
     { command: 'gateway backup --output /mnt/safe/modelgate.tar.gz --without-key', does: 'without the key' },
   ],
   run: async (options, context) => {
     const { io, now } = context;
-    if ((await context.database()) !== null) throw stateOnServer();
+    const database = await context.database();
     const dataDir = await context.dataDir();
-    if (!existsSync(databasePath(dataDir)))
+    if (database !== null) {
+      const { refuseOtherSchema } = await import('../../backup/copy-server.ts');
+      // Opening it for the key would bring its schema up to date.
+      await refuseOtherSchema(database);
+    } else if (!existsSync(databasePath(dataDir)))
       throw failure(1, 'not_found', `There is no database in ${dataDir}, so nothing to back up`);
     const output = options.text('output');
     const storageKey = await context.sealingKey();
@@ -46,15 +50,19 @@ export const backupCommand: Command = {
     };
     const intended = { ...entry, outcome: 'intended' } as const;
     const { bytes, manifest, path } = await audited(context, intended, () =>
-      createBackup({
-        dataDir,
-        output: entry.target,
-        storageKey,
-        includeKey,
-        version: version(),
-        now: now(),
-        progress: progressNotes(io),
-      }),
+      interruptible((signal) =>
+        createBackup({
+          dataDir,
+          database,
+          output: entry.target,
+          storageKey,
+          includeKey,
+          version: version(),
+          now: now(),
+          progress: progressNotes(io),
+          signal,
+        }),
+      ),
     );
     await recordCommand(context, entry);
     io.note(keyNote(manifest.key));

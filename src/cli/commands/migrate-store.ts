@@ -3,6 +3,7 @@ import { readRunFile } from '../../run-file.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { moveStoreTo } from '../storage/move-store.ts';
+import { tableNotes } from '../storage/table-notes.ts';
 import { usageError } from '../terminal/failure.ts';
 import { count } from '../terminal/text.ts';
 
@@ -46,10 +47,7 @@ export const migrateStoreCommand: Command = {
       url,
       now,
       owner: () => readRunFile(dataDir),
-      progress(table, rows, done) {
-        if (rows > 0)
-          io.note(done ? `${table}: ${count(rows, 'row')}, all as they were` : `${table}: ${rows} …`);
-      },
+      progress: tableNotes(io),
     });
     const { from, tables, to } = moved;
     const rows = Object.values(tables).reduce((sum, one) => sum + one, 0);

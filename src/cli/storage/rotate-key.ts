@@ -19,11 +19,17 @@ import {
 } from '../../connections/credentials/storage-key.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { resealResponses } from '../../responses/reseal.ts';
-import { openStore, type Store } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { acquireDataDir, type Owner } from '../../store/lock.ts';
+import { refuseUnfinishedMove } from '../../store/move/move.ts';
+import { openStoreAt } from '../../store/open.ts';
+import { refuseRunningNodes } from '../../store/running-nodes.ts';
+import { refuseWaitingRecords } from './waiting-records.ts';
 
 export interface RotateInput {
   dataDir: string;
+  /** DATABASE_URL; null where the database is in the data directory. */
+  database: string | null;
   /** STORAGE_ENCRYPTION_KEY: the new key, and the one that the gateway uses from then on. Null: one is made in `storage.key`. */
   secret: string | null;
   /** STORAGE_ENCRYPTION_KEY_OLD: the key until now. Null: the one in `storage.key`. */
@@ -50,20 +56,27 @@ export interface KeyRotation {
 /**
  * Encrypts all that is stored encrypted with a new key, while no gateway runs. The old key stays in its place until all
  * of it is on the disk, in one transaction that also says which key it is; a change that is cut off at any point leaves
- * a data directory in which one of the two opens everything, and the next start knows which.
- * @throws GatewayError when a gateway runs, or the old key does not open every credential; nothing is changed then
+ * a data directory in which one of the two opens everything, and the next start knows which. Gateways that share a database on a
+ * server all need the new key then.
+ * @throws GatewayError when a gateway runs, records wait on the disk for a database on a server, or the old key does not open every
+ *   credential; nothing is changed then
  */
 export async function rotateStorageKey(input: RotateInput): Promise<KeyRotation> {
-  const { dataDir, now, owner, progress, version } = input;
+  const { database, dataDir, now, owner, progress, version } = input;
   const lock = await acquireDataDir(dataDir, owner);
   try {
-    const store = await openStore(dataDir, { create: false, now: () => now });
+    // What they hold is encrypted with the old key.
+    if (database !== null) refuseWaitingRecords(dataDir, 'so that they are encrypted anew too');
+    const store = await openStoreAt(input, { create: false, follow: false, now: () => now });
     try {
+      await refuseUnfinishedMove(store);
+      await refuseRunning(store, store.db, now);
       await settleKeyChange(store, dataDir);
       const from = await oldKey(store, input);
       await progress('backup');
       const { path: backup } = await createBackup({
         dataDir,
+        database,
         output: null,
         storageKey: from,
         includeKey: false,
@@ -72,7 +85,7 @@ export async function rotateStorageKey(input: RotateInput): Promise<KeyRotation>
       });
       await progress('key');
       const to = newKey(input, from);
-      const counts = await encrypt(store, from, to, progress).finally(() => settleKeyChange(store, dataDir));
+      const counts = await encrypt(store, from, to, input).finally(() => settleKeyChange(store, dataDir));
       if (to.source === 'environment') removeKeyFile(dataDir);
       await progress('done');
       return { source: to.source === 'environment' ? 'environment' : 'file', ...counts, backup };
@@ -82,6 +95,10 @@ export async function rotateStorageKey(input: RotateInput): Promise<KeyRotation>
   } finally {
     lock.release();
   }
+}
+
+async function refuseRunning(store: Store, db: Store['db'], now: number): Promise<void> {
+  if (store.kind === 'postgres') await refuseRunningNodes(db, store.server.place, now);
 }
 
 async function oldKey(store: Store, { dataDir, oldSecret, secret }: RotateInput): Promise<StorageKey> {
@@ -116,12 +133,15 @@ async function encrypt(
   store: Store,
   from: StorageKey,
   to: StorageKey,
-  progress: RotateInput['progress'],
+  { now, progress }: Pick<RotateInput, 'now' | 'progress'>,
 ): Promise<Pick<KeyRotation, 'credentials' | 'responses'>> {
   await progress('encrypt');
   // The old key may go once this is on the disk, not once it is on its way there.
-  await sql.raw('pragma synchronous = full').execute(store.db);
+  if (store.kind === 'sqlite') await sql.raw('pragma synchronous = full').execute(store.db);
   const counts = await store.db.transaction().execute(async (trx) => {
+    if (store.kind === 'postgres') await sql.raw('set local synchronous_commit = on').execute(trx);
+    // A gateway that starts now waits to make its entry, and then finds that the key is another one.
+    await refuseRunning(store, trx, now);
     const { credentials, unreadable } = await resealCredentials(trx, from.key, to.key);
     if (unreadable.length > 0)
       throw new GatewayError(
@@ -142,7 +162,7 @@ async function encrypt(
     return { credentials, responses };
   });
   // What the old key opens must not stay readable in the log either.
-  await sql.raw('pragma wal_checkpoint(truncate)').execute(store.db);
+  if (store.kind === 'sqlite') await sql.raw('pragma wal_checkpoint(truncate)').execute(store.db);
   await progress('place');
   return counts;
 }

@@ -110,7 +110,9 @@ export async function noteKey(db: Store['db'], name: string): Promise<void> {
 export async function settleKeyChange(store: Pick<Store, 'db'>, dataDir: string): Promise<void> {
   const next = nextPath(dataDir);
   if (!existsSync(next)) return;
-  if ((await committedNext(store, dataDir)) === null) rmSync(next);
+  // In a transaction that waits for others: a server may still be ending the one of the change, whose connection was lost.
+  const committed = await store.db.transaction().execute((db) => committedNext({ db }, dataDir));
+  if (committed === null) rmSync(next);
   else renameSync(next, pathOf(dataDir));
   syncFolder(dataDir);
 }

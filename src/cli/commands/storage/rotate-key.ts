@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../lib/error.ts';
+import { join } from 'node:path';
 import { readRunFile } from '../../../run-file.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
@@ -16,7 +16,7 @@ export const storageRotateKeyCommand: Command = {
   flags: [],
   needs: 'store',
   about:
-    'Needs the gateway stopped. The new key is STORAGE_ENCRYPTION_KEY if set, else a new one in DATA_DIR/storage.key. The old key is STORAGE_ENCRYPTION_KEY_OLD if set, else the one in DATA_DIR/storage.key. The command makes a backup first, which needs the old key. However the command ends, one of the two keys opens everything. Answers kept for Idempotency-Key are deleted.',
+    'Needs the gateway stopped, with DATABASE_URL all gateways. The new key is STORAGE_ENCRYPTION_KEY if set, else a new one in DATA_DIR/storage.key. The old key is STORAGE_ENCRYPTION_KEY_OLD if set, else the one in DATA_DIR/storage.key. The command makes a backup first, which needs the old key. However the command ends, one of the two keys opens everything. Answers kept for Idempotency-Key are deleted.',
   examples: [
     { command: 'gateway storage rotate-key', does: 'a new key in storage.key' },
     {
@@ -28,12 +28,12 @@ export const storageRotateKeyCommand: Command = {
   run: async (_, context) => {
     const { io, now } = context;
     const { database, dataDir, storageKey: secret } = await context.config();
-    if (database !== null) throw onServer();
     const oldSecret = (await context.variable('STORAGE_ENCRYPTION_KEY_OLD')) ?? null;
     const entry = { action: 'storage.rotate_key', target: null };
     const rotated = await audited(context, entry, () =>
       rotateStorageKey({
         dataDir,
+        database,
         secret,
         oldSecret,
         version: version(),
@@ -49,6 +49,12 @@ export const storageRotateKeyCommand: Command = {
     io.note(`The backup of before needs the old key: ${backup}`);
     if (source === 'file' && oldSecret !== null)
       io.note('The key is in storage.key now: unset STORAGE_ENCRYPTION_KEY for the gateway.');
+    if (database !== null)
+      io.note(
+        source === 'file'
+          ? `Copy ${join(dataDir, 'storage.key')} into the data directory of each gateway before you start it.`
+          : 'Set STORAGE_ENCRYPTION_KEY to the new key for each gateway before you start it.',
+      );
     io.result({ rotated: true, key_source: source, credentials, responses, backup }, () => {
       const what = `${count(credentials, 'credential')} and ${count(responses, 'kept response')}`;
       return `Encrypted ${what} with the key of ${source === 'file' ? 'storage.key' : 'STORAGE_ENCRYPTION_KEY'}.`;
@@ -56,11 +62,3 @@ export const storageRotateKeyCommand: Command = {
     return 0;
   },
 };
-
-function onServer(): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    'The key of a database on a server is not changed in place: move the state into a data directory with `gateway migrate-store --to sqlite`, change the key there, and move it back',
-    { param: 'DATABASE_URL' },
-  );
-}
