@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import connect from 'postgres';
 import { createSandbox, type Sandbox } from '../cli/run.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
 import { postgresServer } from '../support/engines.ts';
@@ -31,13 +32,41 @@ describe('backups, restores and changes of the key with DATABASE_URL', { skip: !
     await waitFor('its row', async () => (await gateway.entries()).length > 0);
     const made = await gateway.manage('POST', '/api/backups', {});
     const [{ id } = { id: '' }] = (made.json() as { results: { id: string }[] }).results;
-    await waitFor(
-      'the backup',
-      async () => (await gateway.manage('GET', `/api/backups/${id}`)).status === 200,
+    await waitFor('the end of its task', async () =>
+      (await gateway.manage('GET', '/api/tasks?expand=resources')).text.includes(`The backup ${id} is made`),
     );
     const checked = await gateway.manage('POST', `/api/backups/${id}`, { action: 'verify' });
     assert.match(checked.text, /is whole/);
     file = join(gateway.dataDir, 'backups', id);
+  });
+
+  it('a gateway that stops ends the one that it makes', async (test) => {
+    const stopping = await startGateway({ env: envOf(database), keyName: 'stopping' });
+    test.after(() => stopping.kill());
+    const sql = connect(database, { max: 1 });
+    const [held, locked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = sql.begin(async (transaction) => {
+      await transaction.unsafe('lock table saved_views in access exclusive mode');
+      locked.resolve();
+      await held.promise;
+    });
+    test.after(async () => {
+      held.resolve();
+      await holding;
+      await sql.end();
+    });
+    await locked.promise;
+    const made = await stopping.manage('POST', '/api/backups', {});
+    assert.ok(made.status < 300, made.text);
+    const waits = `select 1 from pg_locks where relation = 'saved_views'::regclass and not granted`;
+    await waitFor('the copying', async () => (await postgres.run(database, waits)).length > 0);
+    assert.equal((await stopping.stopServing()).code, 0);
+    assert.deepEqual(readdirSync(join(stopping.dataDir, 'backups')), []);
+    const [task] = await postgres.run(
+      database,
+      `select state, message from tasks where name = 'backup' order by created_at desc limit 1`,
+    );
+    assert.deepEqual(task, { state: 'Finished', message: 'The gateway stops, so the backup was not made' });
   });
 
   it('a command makes one beside it, and leaves nothing when it is interrupted', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createBackup } from '../../src/backup/create.ts';
 import { restoreBackup } from '../../src/backup/restore.ts';
+import { backUpWhenDue } from '../../src/backup/scheduled.ts';
 import { limitedKeys } from '../../src/budgets/key-limits.ts';
 import { deriveKeys } from '../../src/connections/credentials/seal.ts';
 import { connectionStore } from '../../src/connections/store.ts';
@@ -237,6 +238,36 @@ describe('a backup of a database on a server', { skip: !hasPostgres }, () => {
     await run(`delete from kysely_migration where name = (select max(name) from kysely_migration)`);
     await assert.rejects(backUp(server), { code: 'conflict', message: /an older version of Modelgate/ });
     assert.deepEqual(readdirSync(join(server.dataDir, 'backups')), []);
+  });
+
+  it('is made on a schedule by one of the gateways, and those that were asked for stay', async (test) => {
+    const [one, other] = [await onServer(test), temporaryFolder(test)];
+    await withStore(one, (store) => fill({ store }, 5));
+    const asked = await backUp(one);
+    const run = (dataDir: string) =>
+      withStore({ ...one, dataDir }, async (store) => {
+        assert.equal(store.kind, 'postgres');
+        const server = { url: one.database, store };
+        const [everyMs, keep] = [24 * 3_600_000, 1];
+        return backUpWhenDue({
+          dataDir,
+          server,
+          everyMs,
+          keep,
+          storageKey: sealing,
+          version: '1',
+          now: Date.now(),
+        });
+      });
+    const first = await run(one.dataDir);
+    assert.match(first ?? '', /^scheduled-/);
+    assert.deepEqual([await run(other), await run(one.dataDir)], [null, null]);
+    await postgres.run(one.database, 'update job_runs set at = 1');
+    const second = await run(one.dataDir);
+    assert.deepEqual(
+      readdirSync(join(one.dataDir, 'backups')).toSorted(),
+      [String(second), asked.path.split('/').at(-1)].toSorted(),
+    );
   });
 
   it('is refused, and nothing left, where the server is away', async (test) => {

@@ -11,10 +11,11 @@ const STATEMENT_MS = 600_000;
 const END_S = 5;
 
 /**
- * Begins a transaction that may last for hours, whatever time the server gives to others. Version 17 ends long ones; an older one
- * does not know that setting.
+ * Begins a transaction that may last for hours, whatever time the server gives to others, and that waits for locks as long as for
+ * anything else. Version 17 ends long ones; an older one does not know that setting.
  */
 const BEGIN = `set transaction isolation level repeatable read; set local idle_in_transaction_session_timeout = 0;
+  set local lock_timeout = 0;
   select set_config(name, '0', true) from pg_settings where name = 'transaction_timeout'`;
 
 /**
