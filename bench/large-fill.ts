@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
+import postgres from 'postgres';
 import { tagsOfKey } from '../src/access/authenticate.ts';
 import { hashPassword } from '../src/access/passwords/password.ts';
 import { keyStore } from '../src/access/store.ts';
@@ -12,7 +14,9 @@ import { usableStorageKey } from '../src/connections/credentials/storage-key.ts'
 import { connectionStore } from '../src/connections/store.ts';
 import { createLedger } from '../src/ledger/record.ts';
 import type { LedgerEntry } from '../src/ledger/schema.ts';
+import { makeFolder } from '../src/lib/folder.ts';
 import { databasePath, openStore, type Store, type Value } from '../src/store/database.ts';
+import { openPostgresStore } from '../src/store/postgres/store.ts';
 
 /** How much an installation has. */
 export interface Size {
@@ -38,6 +42,8 @@ export interface Made {
 
 export interface FillInput {
   dataDir: string;
+  /** The address of an empty PostgreSQL database; absent: a file in `dataDir`. */
+  database?: string;
   /** Base URL of the upstream that all connections lead to. */
   upstream: string;
   /** What requests ask the upstream for. */
@@ -49,6 +55,8 @@ export interface FillInput {
 const DAY_MS = 86_400_000;
 const BATCH = 5_000;
 const password = 'a password of the bench';
+/** What encrypts credentials on a server. */
+export const storageKey = '0123456789abcdef'.repeat(4);
 
 const models = [
   { provider: 'openai', models: ['gpt-5', 'gpt-5-mini', 'gpt-4o'] },
@@ -72,7 +80,12 @@ const MADE_UP = 200_000;
 export async function filled(input: FillInput): Promise<Made> {
   const marker = join(input.dataDir, 'large-installation.json');
   if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8')) as Made;
-  const store = await openStore(input.dataDir, { create: true });
+  const { database } = input;
+  makeFolder(input.dataDir);
+  const store: Store =
+    database === undefined
+      ? await openStore(input.dataDir, { create: true })
+      : await openPostgresStore(database, { dataDir: input.dataDir });
   let made: Made;
   try {
     const begin = Date.now() - input.size.days * DAY_MS;
@@ -83,10 +96,11 @@ export async function filled(input: FillInput): Promise<Made> {
     await addBudgets(store, input, keys, begin);
     await addRequests(store, input, { comboIds, connections, keys });
     made = { key, keysFile, targets: targetsOf(input, connections), password, size: input.size };
+    if (database !== undefined) await repeatOnServer(database, input);
   } finally {
     await store.close();
   }
-  repeatRequests(input);
+  if (database === undefined) repeatRequests(input);
   writeFileSync(marker, JSON.stringify(made), { mode: 0o600 });
   return made;
 }
@@ -100,10 +114,13 @@ interface MadeConnection {
 
 async function addConnections(
   store: Store,
-  { dataDir, progress, size, upstream }: FillInput,
+  { database, dataDir, progress, size, upstream }: FillInput,
   begin: number,
 ): Promise<MadeConnection[]> {
-  const sealing = await usableStorageKey(store, { dataDir, secret: null });
+  const sealing = await usableStorageKey(store, {
+    dataDir,
+    secret: database === undefined ? null : storageKey,
+  });
   const accounts = connectionStore(store, sealing.key, () => begin);
   const bench = {
     name: 'bench',
@@ -174,6 +191,12 @@ interface MadeKey {
 async function addKeys(store: Store, { dataDir, progress, size }: FillInput, begin: number) {
   const keys: MadeKey[] = [];
   const texts: string[] = [];
+  // Each key would be another version of the row that counts changes, in one transaction.
+  const triggers = (how: 'disable' | 'enable') =>
+    store.kind === 'postgres'
+      ? sql.raw(`alter table keys ${how} trigger user`).execute(store.db)
+      : Promise.resolve();
+  await triggers('disable');
   for (let start = 0; start < size.keys; start += BATCH) {
     await store.db.transaction().execute(async (trx) => {
       const some = keyStore({ db: trx }, () => begin + start);
@@ -194,6 +217,7 @@ async function addKeys(store: Store, { dataDir, progress, size }: FillInput, beg
     });
     progress(`${keys.length} keys`);
   }
+  await triggers('enable');
   const keysFile = join(dataDir, 'keys-of-the-bench.txt');
   writeFileSync(keysFile, `${texts.join('\n')}\n`, { mode: 0o600 });
   return { key: texts[0] ?? '', keys, keysFile };
@@ -233,7 +257,7 @@ async function addRequests(store: Store, { progress, size }: FillInput, installe
     const at = Math.floor(end - size.days * DAY_MS + index * stepMs);
     ledger.record(entryAt(at, index, installed, random));
     if (rows.length < BATCH && index < count - 1) continue;
-    if (!store.insertMany('requests', columns, rows)) throw new Error('another process writes');
+    if (!(await store.insertMany('requests', columns, rows))) throw new Error('another process writes');
     rows = [];
     if ((index + 1) % 50_000 === 0) progress(`${index + 1} requests`);
     await new Promise((resolve) => setImmediate(resolve));
@@ -274,6 +298,46 @@ function repeatRequests({ dataDir, progress, size }: FillInput): void {
     database.exec('pragma journal_mode = wal');
   } finally {
     database.close();
+  }
+}
+
+/** The same on a server, in its parts by month. */
+async function repeatOnServer(database: string, { progress, size }: FillInput): Promise<void> {
+  if (size.requests <= MADE_UP) return;
+  const client = postgres(database, { max: 1, onnotice: () => {} });
+  try {
+    const [first] = await client.unsafe('select min(started_at) as at, max(id) as last from requests');
+    for (let time = Number(first?.['at']); time < Date.now() + DAY_MS; time += DAY_MS) {
+      const date = new Date(time);
+      const [since, before] = [0, 1].map((more) =>
+        Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + more),
+      );
+      await client.unsafe(
+        `create table if not exists requests_${date.toISOString().slice(0, 7).replace('-', '_')}
+          partition of requests for values from (${since}) to (${before})`,
+      );
+    }
+    const rows = await client.unsafe(
+      "select attname as name from pg_attribute where attrelid = 'requests'::regclass and attnum > 0 and not attisdropped",
+    );
+    const columns = rows.map((row) => String(row['name']));
+    const spanMs = Math.round((size.days * DAY_MS * MADE_UP) / size.requests);
+    for (let copy = 1; copy * MADE_UP < size.requests; copy += 1) {
+      const shift = copy * spanMs;
+      const values = columns.map((column) => {
+        if (column === 'id')
+          return `'req_' || lpad(to_hex(started_at + ${shift}), 11, '0') || lpad((row_number() over (order by id))::text, 6, '0')`;
+        if (column === 'started_at') return `started_at + ${shift}`;
+        return column === 'session' ? `session || '-' || ${copy}` : column;
+      });
+      await client.unsafe(
+        `insert into requests (${columns.join()}) select ${values.join()} from requests where id <= '${first?.['last']}'`,
+      );
+      progress(`${(copy + 1) * MADE_UP} requests`);
+    }
+    await client.unsafe('vacuum analyze');
+  } finally {
+    await client.end();
   }
 }
 

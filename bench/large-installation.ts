@@ -1,17 +1,19 @@
 /**
- * What a large installation on SQLite costs: how long each list and report of the management API takes, how long the event
+ * What a large installation costs, on SQLite or, with `--database`, on PostgreSQL: how long each list and report of the management API takes, how long the event
  * loop stands still when a key is added, how long a start takes, and the CPU of model requests beside an empty installation.
  *   nice node bench/large-installation.ts --dir DIR [--requests N] [--rounds N] [--parts lists,cli,changes,path]
- *     [--main PATH/src/cli/main.ts] [--settle SECONDS] [--window DAYS]
- * `--window` is what a month stands for below, and `--settle` how long a start may go on in the background before lists or requests are measured. DIR keeps the two installations, so that a second run makes none. `--main` measures an older version; it must come
+ *     [--main PATH/src/cli/main.ts] [--settle SECONDS] [--window DAYS] [--days DAYS] [--database postgres://… --server PID]
+ * `--window` is what a month stands for below, `--settle` how long a start may go on in the background before lists or requests are
+ * measured, and `--days` over how many days the requests are spread. `--database` is an empty database at first; `--server` is the process
+ * of its server, whose CPU then counts too. DIR keeps the two installations, so that a second run makes none. `--main` measures an older version; it must come
  * first, for the newer one changes the database.
  */
 import { execFile } from 'node:child_process';
-import { statfsSync } from 'node:fs';
+import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { createLoad, type LaneContext, loopJob, measure, type Side } from './lane.ts';
-import { filled, type Made } from './large-fill.ts';
+import { filled, type Made, storageKey } from './large-fill.ts';
 import { type Plan, planName, requestSizes } from './plan.ts';
 import { root, type Subject, startSubject } from './subject.ts';
 
@@ -26,6 +28,9 @@ const flags = parseArgs({
     main: { type: 'string', default: join(root, 'src', 'cli', 'main.ts') },
     settle: { type: 'string', default: '0' },
     window: { type: 'string', default: '30' },
+    days: { type: 'string', default: '100' },
+    database: { type: 'string' },
+    server: { type: 'string' },
   },
 }).values;
 const rounds = Number(flags.rounds);
@@ -57,9 +62,13 @@ async function installations(dir: string): Promise<{ empty: Installation; large:
   const progress = (text: string) => void process.stderr.write(`${text}\n`);
   const make = async (name: string, size: Made['size']): Promise<Installation> => {
     const dataDir = join(dir, name);
-    return { dataDir, made: await filled({ dataDir, upstream, plans: plans.map(planName), size, progress }) };
+    const database = name === 'large' && flags.database !== undefined ? { database: flags.database } : {};
+    return {
+      dataDir,
+      made: await filled({ dataDir, ...database, upstream, plans: plans.map(planName), size, progress }),
+    };
   };
-  const days = 100;
+  const days = Number(flags.days);
   const large = { keys: Number(flags.keys), connections: 1_000, combos: 200, budgets: 100, requests, days };
   return {
     // Something of each, so that both do the same work for a request.
@@ -75,10 +84,32 @@ function serve({ dataDir }: Installation): Promise<Subject> {
       args: [flags.main, 'serve', '--port', '0'],
       core: 0,
       patienceMs: 600_000,
-      env: { DATA_DIR: dataDir, HOME: dataDir },
+      env: { DATA_DIR: dataDir, HOME: dataDir, ...databaseOf(dataDir) },
     },
     false,
   );
+}
+
+const databaseOf = (dataDir: string): Record<string, string> =>
+  flags.database === undefined || !dataDir.endsWith('large')
+    ? {}
+    : { DATABASE_URL: flags.database, STORAGE_ENCRYPTION_KEY: storageKey };
+
+/** What the processes of the server have used so far, in microseconds. */
+function serverCpu(): number {
+  if (flags.server === undefined) return 0;
+  const ticksOf = (pid: string, fields: readonly number[]): number => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+      if (pid !== flags.server && stat[1] !== flags.server) return 0;
+      return fields.reduce((sum, field) => sum + Number(stat[field]), 0);
+    } catch {
+      return 0;
+    }
+  };
+  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== flags.server);
+  const ticks = [ticksOf(flags.server, [11, 12, 13, 14]), ...children.map((pid) => ticksOf(pid, [11, 12]))];
+  return ticks.reduce((sum, one) => sum + one, 0) * 10_000;
 }
 
 interface Session {
@@ -142,6 +173,7 @@ function lists(keyId: string): [string, string][] {
     ['text in requests of a day', requests('', within, "text='error'")],
     ['facets of a day', facets(within)],
     ['facets of a month', facets(`started_at>=${month}`)],
+    ['tool runs', '/api/tool_runs?expand=resources&limit=50'],
     ['tool runs of a day', `/api/tool_runs?expand=resources&limit=50&filter[]=${encodeURIComponent(within)}`],
     ['usage by hour, a day', usage('hour', day)],
     ['usage by day, a month', usage('day', month)],
@@ -162,9 +194,9 @@ function lists(keyId: string): [string, string][] {
   ];
 }
 
-function p95(times: readonly number[]): number {
+function quantile(times: readonly number[], share: number): number {
   const sorted = times.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * 0.95) - 1)] ?? 0;
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }
 
 function tell(name: string, figure: string): void {
@@ -176,27 +208,34 @@ async function measureLists(subject: Subject, { get }: Session, { made }: Instal
     resources: { id: string }[];
   };
   process.stdout.write(
-    `\n| ${made.size.requests} requests, ${made.size.keys} keys | p95 | CPU of one |\n|---|---|---|\n`,
+    `\n| ${made.size.requests} requests, ${made.size.keys} keys | p50 | p95 | CPU of one | of the server |\n|---|---|---|---|---|\n`,
   );
   for (const [name, path] of lists(keys.resources[1]?.id ?? '')) {
     const times: number[] = [];
     let cpu = 0;
+    let serverMicros = 0;
     try {
       // The first one warms up.
       for (let round = 0; round <= rounds; round += 1) {
-        const [began, before] = [performance.now(), await subject.cpu()];
+        const [began, before, onServer] = [performance.now(), await subject.cpu(), serverCpu()];
         const reply = await get(path);
         await reply.arrayBuffer();
-        const used = (await subject.cpu()) - before;
-        if (!reply.ok) throw new Error(`was answered with ${reply.status}`);
         const took = performance.now() - began;
+        const used = (await subject.cpu()) - before;
+        const usedOnServer = serverCpu() - onServer;
+        if (!reply.ok) throw new Error(`was answered with ${reply.status}`);
         const long = took > LONG_MS;
         if (round === 0 && !long) continue;
         times.push(took);
         cpu += used;
+        serverMicros += usedOnServer;
         if (long) break;
       }
-      tell(name, `${p95(times).toFixed(0)} ms | ${(cpu / 1_000 / times.length).toFixed(0)} ms`);
+      const each = [cpu, serverMicros].map((micros) => `${(micros / 1_000 / times.length).toFixed(0)} ms`);
+      tell(
+        name,
+        [...[0.5, 0.95].map((share) => `${quantile(times, share).toFixed(0)} ms`), ...each].join(' | '),
+      );
     } catch (error) {
       tell(
         name,
@@ -210,7 +249,7 @@ async function measureCommands({ dataDir }: Installation): Promise<void> {
   process.stdout.write('\n| command | CPU |\n|---|---|\n');
   for (const command of ['usage', 'usage --by key --top 20', 'logs', 'keys list', 'status']) {
     const args = [flags.main, ...command.split(' '), '--json'];
-    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, HOME: dataDir };
+    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, HOME: dataDir, ...databaseOf(dataDir) };
     const script = `require('node:child_process').spawnSync(process.execPath, ${JSON.stringify(args)}, { stdio: 'ignore' });
       const { system, user } = readCpu();
       function readCpu() {
@@ -252,7 +291,7 @@ async function measureChanges(subject: Subject, { post }: Session): Promise<void
   done = true;
   await quiet;
   process.stdout.write('\n| adding a key | |\n|---|---|\n');
-  tell('p95 until it is answered', `${p95(times).toFixed(0)} ms`);
+  tell('p95 until it is answered', `${quantile(times, 0.95).toFixed(0)} ms`);
   tell('longest /healthz meanwhile', `${longest.toFixed(0)} ms (without changes ${idle.toFixed(0)} ms)`);
   tell('CPU of one', `${(cpuMs / rounds).toFixed(0)} ms`);
 }

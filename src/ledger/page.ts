@@ -4,6 +4,7 @@ import type { Condition, ListQuery } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
 import { buckets, inputColumns, otherColumns, outputColumns } from './buckets.ts';
+import { clientColumn } from './counted-columns.ts';
 import { countOfRequests } from './kept-sums/read.ts';
 import { keyNameColumn } from './names.ts';
 import { entryOf, type LedgerRow } from './report.ts';
@@ -78,10 +79,6 @@ const capped = sql`(${sql.join(
   ),
   sql` or `,
 )})`;
-
-/** The program of the user agent: what stands before its first slash or blank. */
-export const clientColumn: Expression = sql`substr(user_agent, 1, min(
-  instr(user_agent || '/', '/'), instr(user_agent || ' ', ' ')) - 1)`;
 
 /** As `costUnknownReason` says of an entry. */
 const costUnknown = sql`case

@@ -20,6 +20,8 @@ export interface SumsQuery {
   timeZone?: string;
   /** Only requests of these. */
   only?: Partial<Record<Dimension, string>>;
+  /** Only requests of one of these keys; null for none. */
+  keys?: readonly (string | null)[];
 }
 
 /** The sums of one group. */
@@ -130,7 +132,7 @@ export function sumColumns(db: Store['db'], query: SumsQuery, everyMs: number | 
 
 function summing(
   db: Store['db'],
-  { before, by, only = {}, since }: SumsQuery,
+  { before, by, keys: ofKeys, only = {}, since }: SumsQuery,
   keys: readonly Column[],
   nameOf: (measure: (typeof measures)[number]) => string,
 ) {
@@ -144,7 +146,19 @@ function summing(
   if (before !== undefined) select = select.where('started_at', '<', before);
   for (const [dimension, value] of Object.entries(only))
     if (value !== undefined) select = select.where(testOf(dimension as Dimension, value));
+  if (ofKeys !== undefined) select = select.where(isOneOf(sql.ref('requests.key_id'), ofKeys));
   return keys.length === 0 ? select : select.groupBy(keys.map((_, index) => sql.lit(index + 1)));
+}
+
+/** Whether a column has one of the values. */
+export function isOneOf(
+  column: RawBuilder<unknown>,
+  values: readonly (string | null)[],
+): RawBuilder<boolean> {
+  const texts = values.filter((value) => value !== null);
+  const isText = texts.length === 0 ? [] : [sql`${column} in (${sql.join(texts)})`];
+  const isNull = values.includes(null) ? [sql`${column} is null`] : [];
+  return sql<boolean>`(${sql.join([...isText, ...isNull, sql`false`], sql` or `)})`;
 }
 
 function testOf(dimension: Dimension, value: string): RawBuilder<boolean> {

@@ -46,11 +46,31 @@ function groupOf({ dimensions }: Sums): string {
 }
 
 function dearerFirst(one: Sums, other: Sums): number {
-  const tokens = (sums: Sums) => sums.inputTokens + sums.outputTokens;
+  const costOf = (sums: Sums): GroupCost => ({
+    cost: sums.costUsd ?? 0,
+    tokens: sums.inputTokens + sums.outputTokens,
+    requests: sums.requests,
+    group: groupOf(sums),
+  });
+  return dearerGroup(costOf(one), costOf(other));
+}
+
+/** What the order of groups depends on. */
+export interface GroupCost {
+  /** USD. */
+  cost: number;
+  tokens: number;
+  requests: number;
+  /** Its names, as JSON text. */
+  group: string;
+}
+
+/** The order of groups in which the dearest comes first. */
+export function dearerGroup(one: GroupCost, other: GroupCost): number {
   return (
-    (other.costUsd ?? 0) - (one.costUsd ?? 0) ||
-    tokens(other) - tokens(one) ||
+    other.cost - one.cost ||
+    other.tokens - one.tokens ||
     other.requests - one.requests ||
-    (groupOf(one) < groupOf(other) ? -1 : 1)
+    (one.group < other.group ? -1 : 1)
   );
 }

@@ -5,6 +5,7 @@ import type { LedgerReader } from './sliced-sums.ts';
 import type { Dimension, SumsQuery } from './sums.ts';
 import { type TimeBuckets, timeBuckets, timeGroupingIn } from './time-buckets.ts';
 import { type RankedSums, topGroups } from './top.ts';
+import { topKeys } from './top-keys.ts';
 
 export interface UsageRowsQuery extends SumsQuery {
   /** How many groups are told one by one, those that cost most; the rest is one row together. Null, the default: all. */
@@ -22,7 +23,9 @@ export async function usageRows(
 ): Promise<UsageRow[]> {
   const { by, timeZone, top = null } = query;
   const kind = timeGroupingIn(by);
-  const sums = topGroups(await allSums(store, query), by, top);
+  const sums =
+    (top === null ? null : await topKeys(store, query, top, now)) ??
+    topGroups(await allSums(store, query), by, top);
   const idsOf = (dimension: 'key_id' | 'combo_id') =>
     sums.map(({ dimensions }) => dimensions[dimension] ?? query.only?.[dimension] ?? null);
   const context: RowContext = {

@@ -16,6 +16,9 @@ export interface Tables {
   requests: RequestTable;
   usage_sums: UsageSumTable;
   usage_spans: UsageSpanTable;
+  /** Values of attributes of requests, by the number that `value_counts` has for them. */
+  counted_values: { number: Generated<number>; value: string };
+  value_counts: ValueCountsTable;
   /** Sums over requests that were removed from the ledger by their age. */
   archived_sums: UsageSumTable & { number: Generated<number> };
   archived_spans: { step_ms: number; at: number };
@@ -70,6 +73,8 @@ const known: Readonly<Record<keyof Tables, true>> = {
   requests: true,
   usage_sums: true,
   usage_spans: true,
+  counted_values: true,
+  value_counts: true,
   archived_sums: true,
   archived_spans: true,
   responses: true,
@@ -394,6 +399,18 @@ export interface UsageSpanTable {
   at: number;
   /** 1 once the sums are kept; 0, or on a server the negative number of whoever makes them, while its requests are summed up. */
   complete: number;
+  /** 1 where the values of its requests are counted in `value_counts`. */
+  counted: Generated<number>;
+}
+
+/** How often the values of an attribute occur in the requests of a span of time. */
+export interface ValueCountsTable {
+  attribute: string;
+  step_ms: number;
+  /** Where the span begins, in milliseconds since the epoch. */
+  at: number;
+  /** As `src/ledger/kept-sums/value-counts.ts` writes it. */
+  counts: Uint8Array;
 }
 
 export interface BudgetTable {

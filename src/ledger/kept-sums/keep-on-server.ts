@@ -4,8 +4,9 @@ import { type Kysely, sql } from 'kysely';
 import type { PostgresStore } from '../../store/database.ts';
 import { takeLease } from '../../store/lease.ts';
 import type { Tables } from '../../store/tables.ts';
+import { countDay, countHour, numberValues, replaceCounts, uncountedDays } from './count-values.ts';
 import { type KeepingTurn, type MissingSpan, missingSpans } from './missing.ts';
-import { DAY_MS, type KeptSet, keptSets } from './sets.ts';
+import { DAY_MS, HOUR_MS, type KeptSet, keptSets } from './sets.ts';
 import { sumSpans } from './sum-spans.ts';
 
 /** Longer than a turn takes: the day that it ends with may be a large one. */
@@ -34,6 +35,10 @@ export async function keepMissingOnServer(store: PostgresStore, turn: KeepingTur
       if (turn.over()) return kept;
       kept += await keepSumsOnServer(store, spans);
     }
+    for (const day of await uncountedDays(store.reading)) {
+      if (turn.over()) return kept;
+      await undisturbed(() => store.inSnapshot((db) => countDay(db, day)));
+    }
     return kept;
   } finally {
     await lease.release();
@@ -55,10 +60,16 @@ export async function keepSumsOnServer(store: PostgresStore, spans: readonly Mis
     .onConflict((one) => one.columns(['step_ms', 'at']).doUpdateSet({ complete: marker }))
     .execute();
   if (!(await writersEnded(store))) return 0;
+  for (const { at, stepMs } of spans) if (stepMs === HOUR_MS) await numberValues(store.db, at);
+  return (await undisturbed(() => store.inSnapshot((db) => keepMarked(db, marker)))) ?? 0;
+}
+
+/** What the work returns; null when others changed meanwhile what it changes. */
+async function undisturbed<T>(work: () => Promise<T>): Promise<T | null> {
   try {
-    return await store.inSnapshot((db) => keepMarked(db, marker));
+    return await work();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && disturbances.has(error.code)) return 0;
+    if (error instanceof Error && 'code' in error && disturbances.has(error.code)) return null;
     throw error;
   }
 }
@@ -71,14 +82,21 @@ async function keepMarked(db: Kysely<Tables>, marker: number): Promise<number> {
     .where('complete', '=', marker)
     .orderBy('step_ms')
     .orderBy('at');
-  for (const { before, since, stepMs } of runsOf(await spans.execute())) {
+  const marked = await spans.execute();
+  for (const { at, stepMs } of marked)
+    if (stepMs === HOUR_MS) await replaceCounts(db, at, await countHour(db, 'postgres', at));
+  for (const { before, since, stepMs } of runsOf(marked)) {
     const sets = keptSets.filter((set) => set.stepMs === stepMs);
     await deleteSums(db, sets, { since, before });
     await sumSpans(db, 'usage_sums', sets, { since, before });
   }
   // Not before: a late request waits for whoever has locked the row of its span. In the order of the triggers.
   const kept = await spans.forUpdate().execute();
-  await db.updateTable('usage_spans').set({ complete: 1 }).where('complete', '=', marker).execute();
+  await db
+    .updateTable('usage_spans')
+    .set({ complete: 1, counted: 1 })
+    .where('complete', '=', marker)
+    .execute();
   return kept.length;
 }
 
@@ -166,11 +184,22 @@ async function forgetRemoved({
         .where('at', '>=', run.since)
         .where('at', '<', run.before)
         .execute();
+      await trx
+        .deleteFrom('value_counts')
+        .where('at', '>=', run.since)
+        .where('at', '<', run.before)
+        .execute();
       await deleteSums(
         trx,
         keptSets.filter((set) => set.stepMs === run.stepMs),
         run,
       );
+      await trx
+        .deleteFrom('value_counts')
+        .where('step_ms', '=', run.stepMs)
+        .where('at', '>=', run.since)
+        .where('at', '<', run.before)
+        .execute();
     });
   return isThere;
 }

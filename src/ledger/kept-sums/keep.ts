@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Store } from '../../store/database.ts';
 import { dimensionsIn, measures, sumColumns } from '../sums.ts';
-import { type KeptSet, keptSets } from './sets.ts';
+import { countDay, countHour, numberValues, replaceCounts } from './count-values.ts';
+import { HOUR_MS, type KeptSet, keptSets } from './sets.ts';
 
 /**
  * Sums up the requests of one span of time and keeps the sums. What is counted stays exact: a request that is written or
@@ -22,6 +23,9 @@ export async function keepSums(working: Store['db'], stepMs: number, at: number)
   await sql`delete from summed`.execute(working);
   for (const set of sets) if (set.of === undefined) await sumUp(working, set, at);
   for (const set of sets) if (set.of !== undefined) await sumUpAgain(working, set, set.of);
+  const isHour = stepMs === HOUR_MS;
+  if (isHour) await numberValues(working, at);
+  const counted = isHour ? await countHour(working, 'sqlite', at) : null;
   await sql`begin immediate`.execute(working);
   try {
     const { rows } = await sql`select 1 from usage_spans where ${span} and complete = 0`.execute(working);
@@ -30,10 +34,26 @@ export async function keepSums(working: Store['db'], stepMs: number, at: number)
       for (const { name } of sets)
         await sql`delete from usage_sums where grouping_name = ${name} and at = ${at}`.execute(working);
       await sql`insert into usage_sums select * from summed`.execute(working);
-      await sql`update usage_spans set complete = 1 where ${span}`.execute(working);
+      if (counted !== null) await replaceCounts(working, at, counted);
+      await sql`update usage_spans set complete = 1, counted = ${isHour ? 1 : 0} where ${span}`.execute(
+        working,
+      );
     }
     await sql`commit`.execute(working);
     return undisturbed;
+  } catch (error) {
+    await sql`rollback`.execute(working);
+    throw error;
+  }
+}
+
+/** Counts the values of a day whose hours are counted. @returns whether all of them still were */
+export async function countDayInFile(working: Store['db'], day: number): Promise<boolean> {
+  await sql`begin immediate`.execute(working);
+  try {
+    const counted = await countDay(working, day);
+    await sql`commit`.execute(working);
+    return counted;
   } catch (error) {
     await sql`rollback`.execute(working);
     throw error;

@@ -13,13 +13,17 @@ import {
 } from '../../../test/support/engines.ts';
 import { ledgerOf, madeEntry } from '../../../test/support/ledger.ts';
 import { createRandom } from '../../cli/demo-data/random.ts';
+import type { Condition } from '../../http/resource.ts';
 import type { PostgresStore, SqliteStore, Store } from '../../store/database.ts';
 import { openPostgresStore } from '../../store/postgres/store.ts';
 import { createWriter } from '../../store/writer.ts';
 import { createLedger } from '../record.ts';
+import { requestCounts } from '../requests/counts.ts';
 import type { LedgerEntry } from '../schema.ts';
 import { sortedByGroup } from '../sliced-sums.ts';
 import { addSums, type SumGroups, type SumsQuery, sumsOf } from '../sums.ts';
+import { topGroups } from '../top.ts';
+import { topKeys } from '../top-keys.ts';
 import { keepSums } from './keep.ts';
 import { keepSumsOnServer } from './keep-on-server.ts';
 import { keepMissing } from './open.ts';
@@ -153,6 +157,67 @@ function keptSums(engine: Engine): void {
     for (const query of kept)
       assert.deepEqual(await allSums(store, { ...query, before: today }), before.get(query));
     assert.ok(kept.length > 12);
+  });
+
+  it('are joined by counts of values, which are what the ledger says', async (test) => {
+    const store = await keptLedger(test, engine);
+    const today = Math.floor(now / DAY_MS) * DAY_MS;
+    const conditions = (from: number, before?: number): Condition[] => [
+      { attribute: 'started_at', operator: '>=', value: new Date(from).toISOString() },
+      ...(before === undefined
+        ? []
+        : [{ attribute: 'started_at', operator: '<', value: new Date(before).toISOString() } as const]),
+    ];
+    const times = [
+      conditions(since),
+      conditions(now - 2 * DAY_MS - 5_000, now - 3_600_000),
+      [],
+      conditions(today - DAY_MS, today),
+    ];
+    for (const time of times)
+      for (const top of [1, 3, 100]) {
+        const groups = [[...time, { attribute: 'top', operator: '=', value: top } as const]];
+        // What more is filtered by is counted of the requests.
+        const always: Condition = { attribute: 'duration_ms', operator: '>=', value: 0 };
+        const plain = await requestCounts(store, [[...(groups[0] ?? []), always]], now);
+        assert.deepEqual(await requestCounts(store, groups, now), plain);
+      }
+    await store.db.deleteFrom('value_counts').where('step_ms', '=', HOUR_MS).execute();
+    const whole = [conditions(today - DAY_MS, today)];
+    const before = await requestCounts(store, whole, now);
+    assert.ok(before.find(({ id }) => id === 'outcome:ok')?.requests, 'of the day alone');
+    await store.db
+      .insertInto('requests')
+      .values({ ...lateRow, started_at: today - 1, status: 418 })
+      .execute();
+    const late = async () => (await requestCounts(store, whole, now)).find(({ id }) => id === 'status:418');
+    assert.equal((await late())?.requests, 1);
+    await sql`update usage_spans set counted = 0 where step_ms = ${HOUR_MS}`.execute(store.db);
+    await keepMissing(store, () => now);
+    assert.equal((await late())?.requests, 1);
+    const days = await store.db
+      .selectFrom('value_counts')
+      .select('at')
+      .where('step_ms', '=', DAY_MS)
+      .distinct()
+      .execute();
+    assert.equal(days.length, 3, 'and of all days that have ended');
+  });
+
+  it('tell the dearest keys and the rest together as the sums of all keys do', async (test) => {
+    const random = createRandom(9);
+    const entries = madeEntries().map((entry) => ({
+      ...entry,
+      keyId: random.pick([null, ...Array.from({ length: 20 }, (_, index) => `key_${index}`)]),
+    }));
+    const store = await keptLedger(test, engine, entries);
+    for (const time of [{ since }, { since: now - 2 * DAY_MS - 7, before: now - HOUR_MS }])
+      for (const top of [1, 7, 20]) {
+        const query: SumsQuery = { by: ['key'], ...time };
+        const told = await topKeys(store, query, top, now);
+        assert.deepEqual(told, topGroups(await plainly(store, query), ['key'], top));
+      }
+    assert.equal(await topKeys(store, { by: ['key'], since }, 21, now), null, 'there is no rest');
   });
 
   it('give way to a request that comes late, to what it really used and to one that is gone', async (test) => {

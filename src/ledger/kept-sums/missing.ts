@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../store/tables.ts';
-import { stepsMs } from './sets.ts';
+import { HOUR_MS, stepsMs } from './sets.ts';
 
 /** Spans that ended less than so long ago are left for later: most requests that began in them have ended by then. */
 const SETTLED_MS = 10 * 60_000;
 
-/** A span of time that no sums are kept of. Times in milliseconds, `at` since the epoch. */
+/** A span of time that no sums are kept of, or whose values are not counted. Times in milliseconds, `at` since the epoch. */
 export interface MissingSpan {
   stepMs: number;
   at: number;
@@ -31,6 +31,8 @@ export async function missingSpans(db: Kysely<Tables>, now: number): Promise<Mis
       .select('at')
       .where('step_ms', '=', stepMs)
       .where('complete', '=', 1)
+      // Of an earlier version there may be sums of hours whose values are not counted.
+      .where((where) => where.or([where('counted', '=', 1), where('step_ms', '!=', HOUR_MS)]))
       .execute();
     const archived = await db
       .selectFrom('archived_spans')

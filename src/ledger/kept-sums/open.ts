@@ -1,6 +1,7 @@
 import type { Schedule } from '../../lib/schedule.ts';
 import type { SqliteStore, Store } from '../../store/database.ts';
-import { keepSums } from './keep.ts';
+import { uncountedDays } from './count-values.ts';
+import { countDayInFile, keepSums } from './keep.ts';
 import { keepMissingOnServer } from './keep-on-server.ts';
 import { type KeepingTurn, missingSpans } from './missing.ts';
 
@@ -65,6 +66,10 @@ async function keepMissingInFile(
   for (const { at, stepMs } of await missingSpans(working, now())) {
     if (over()) return kept;
     if (await keepSums(working, stepMs, at)) kept += 1;
+  }
+  for (const day of await uncountedDays(working)) {
+    if (over()) return kept;
+    await countDayInFile(working, day);
   }
   return kept;
 }

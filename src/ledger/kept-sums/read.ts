@@ -4,22 +4,35 @@ import { type LedgerReader, slicedSums, sortedByGroup } from '../sliced-sums.ts'
 import {
   addSums,
   dimensionsIn,
+  isOneOf,
   measures,
   periodOf,
   type SumGroups,
   type Sums,
   type SumsQuery,
+  sumsOf,
   toSums,
 } from '../sums.ts';
-import { type KeptSet, setFor } from './sets.ts';
+import { DAY_MS, type KeptSet, setFor } from './sets.ts';
 
 /**
  * The same as `slicedSums`, of sums that are kept or archived as far as there are some: the ledger is read only for the times
  * between. Sorted by what the groups were made by.
  */
 export async function allSums(store: LedgerReader, query: SumsQuery): Promise<Sums[]> {
+  return sumsFrom(store, query, summedSpans);
+}
+
+/** The same of the requests alone that are in the ledger. */
+export async function ledgerSums(store: LedgerReader, query: SumsQuery): Promise<Sums[]> {
+  return sumsFrom(store, query, async (_, set) =>
+    joined(await spansIn('usage', store, set, query), set.stepMs),
+  );
+}
+
+async function sumsFrom(store: LedgerReader, query: SumsQuery, spansOf: typeof summedSpans): Promise<Sums[]> {
   const set = setFor(query);
-  const spans = set === null ? [] : await summedSpans(store, set, query);
+  const spans = set === null ? [] : await spansOf(store, set, query);
   if (set === null || spans.length === 0) return slicedSums(store, query);
   const groups: SumGroups = new Map();
   let since = query.since;
@@ -31,6 +44,37 @@ export async function allSums(store: LedgerReader, query: SumsQuery): Promise<Su
   if (since < (query.before ?? Number.POSITIVE_INFINITY))
     addSums(groups, await slicedSums(store, { ...query, since }));
   return sortedByGroup(groups);
+}
+
+/** The sums of some keys, of requests that are in the ledger. Of these alone the requests are read that no sums are kept of. */
+export async function sumsOfKeys(
+  store: LedgerReader,
+  query: SumsQuery,
+  keys: readonly (string | null)[],
+): Promise<Sums[]> {
+  const ofKeys = { ...query, keys };
+  const set = setFor(query);
+  const spans = set === null ? [] : joined(await spansIn('usage', store, set, query), set.stepMs);
+  const groups: SumGroups = new Map();
+  let { since } = query;
+  for (const span of spans) {
+    if (since < span.from) addSums(groups, await sumsOf(store, { ...ofKeys, since, before: span.from }));
+    if (set !== null) addSums(groups, await sumsOfSpan(store, set, ofKeys, span));
+    since = span.before;
+  }
+  if (since < (query.before ?? Number.POSITIVE_INFINITY))
+    addSums(groups, await sumsOf(store, { ...ofKeys, since }));
+  return sortedByGroup(groups);
+}
+
+/** Whether sums of a time are archived, whose requests were removed. */
+export async function hasArchived({ db }: LedgerReader, { before, since }: SumsQuery): Promise<boolean> {
+  let select = db
+    .selectFrom('archived_spans')
+    .select('at')
+    .where('at', '>', since - DAY_MS);
+  if (before !== undefined) select = select.where('at', '<', before);
+  return (await select.limit(1).execute()).length > 0;
 }
 
 /** How many requests are in the ledger. Those of the hours that sums are kept of are not counted one by one. */
@@ -115,7 +159,7 @@ async function sumsOfSpan(
   query: SumsQuery,
   { before, from, source }: Span,
 ): Promise<Sums[]> {
-  const { by, only = {} } = query;
+  const { by, keys: ofKeys, only = {} } = query;
   const period = periodOf(query);
   const keys = [
     ...(period === null ? [] : [{ as: 'period', value: sql.ref('at') }]),
@@ -127,11 +171,12 @@ async function sumsOfSpan(
       ...keys.map(({ as, value }) => value.as(as)),
       ...measures.map(({ as, sumOfKept }) => sumOfKept.as(as)),
     ])
-    .where('grouping_name', '=', name)
+    .where('grouping_name', '=', sql.lit(name))
     .where('at', '>=', from)
     .where('at', '<', before);
   for (const [dimension, value] of Object.entries(only))
     if (value !== undefined) select = select.where(sql<boolean>`${sql.ref(dimension)} = ${value}`);
+  if (ofKeys !== undefined) select = select.where(isOneOf(sql.ref('key_id'), ofKeys));
   if (keys.length > 0) select = select.groupBy(keys.map((_, index) => sql.lit(index + 1)));
   const rows = await select.execute();
   return rows.map((row) => toSums(row, by, period));

@@ -1,13 +1,13 @@
 import { attributesOf } from '../../http/collection/attributes.ts';
 import { select } from '../../http/collection/select.ts';
 import type { Resource } from '../../http/resource.ts';
-import type { Store } from '../../store/database.ts';
 import { requestCount } from '../schema.ts';
+import type { LedgerReader } from '../sliced-sums.ts';
 import { requestCounts } from './counts.ts';
 import { requestFilters } from './filters.ts';
 
 export interface CountsInput {
-  store: Pick<Store, 'db'>;
+  store: LedgerReader;
   /** Milliseconds since the epoch. */
   now(): number;
 }

@@ -1,25 +1,18 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Condition, ListQuery } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Store } from '../../store/database.ts';
+import { countedColumns, type ValueAttribute, valueAttributes } from '../counted-columns.ts';
+import { ledgerSums } from '../kept-sums/read.ts';
+import { type CountedTime, type CountedValues, countedValues } from '../kept-sums/read-counts.ts';
+import { amountBits } from '../kept-sums/value-counts.ts';
 import { namesOf } from '../names.ts';
-import { clientColumn, conditionOf } from '../page.ts';
+import { conditionOf } from '../page.ts';
 import { type CountedAttribute, countedAttributes, type RequestCount } from '../schema.ts';
+import type { LedgerReader } from '../sliced-sums.ts';
 import { exact } from '../sums.ts';
 
 type Groups = ListQuery['groups'];
-
-/** What requests are counted by, as columns. */
-const columns: Readonly<Record<Exclude<CountedAttribute, 'started_at'>, RawBuilder<unknown>>> = {
-  outcome: sql`outcome`,
-  status: sql`status`,
-  client: clientColumn,
-  key_id: sql`key_id`,
-  requested_model: sql`requested_model`,
-  connection: sql`connection`,
-};
-
-const valueAttributes = Object.keys(columns) as (keyof typeof columns)[];
 
 /** Values of one attribute that are told one by one, when a query names no number. */
 const DEFAULT_TOP = 10;
@@ -28,6 +21,7 @@ const MOST_TOP = 100;
 const MOST_STEPS = 60;
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const stepsMs = [1, 5, 15, 60, 180, 360, 1440, 10_080, 40_320].map((minutes) => minutes * MINUTE_MS);
 
 /** Which counts a query asks for. */
@@ -44,7 +38,7 @@ interface CountsQuery {
  * @throws GatewayError `invalid_request` for what requests cannot be filtered by
  */
 export async function requestCounts(
-  store: Pick<Store, 'db'>,
+  store: LedgerReader,
   groups: Groups,
   now: number,
 ): Promise<RequestCount[]> {
@@ -58,7 +52,7 @@ export async function requestCounts(
     ...(shared.length === 0 ? [] : [{ together: shared, within: query.groups }]),
   ];
   for (const { together, within } of scans)
-    for (const [attribute, counts] of await valueCounts(store, together, within, query.top))
+    for (const [attribute, counts] of await countsOf(store, together, within, { ...query, now }))
       counted.set(attribute, counts);
   const rows = wanted.flatMap((attribute) => counted.get(attribute) ?? []);
   const overTime = query.by.includes('started_at') ? await timeCounts(store, query.groups, now) : [];
@@ -107,10 +101,77 @@ interface Tally {
   cost: number | null;
 }
 
+/** The counts of several attributes: kept ones where only the time is filtered by, else of the requests. */
+async function countsOf(
+  store: LedgerReader,
+  attributes: readonly ValueAttribute[],
+  groups: Groups,
+  { now, top }: Pick<CountsQuery, 'top'> & { now: number },
+): Promise<ReadonlyMap<CountedAttribute, RequestCount[]>> {
+  const time = timeOf(groups);
+  const kept = time === null ? null : await countedValues(store, attributes, time, now);
+  if (kept === null) return valueCounts(store, attributes, groups, top);
+  const counts = new Map<CountedAttribute, RequestCount[]>();
+  for (const [attribute, values] of kept) counts.set(attribute, await firstOf(attribute, values, top));
+  return counts;
+}
+
+/** The `top` values that most requests have; of those with as many the first by their letters. */
+async function firstOf(
+  attribute: ValueAttribute,
+  { counts, valuesOf }: CountedValues,
+  top: number,
+): Promise<RequestCount[]> {
+  const requestsAt = (index: number) => counts.requests[index] ?? 0;
+  const least = counts.requests.toSorted().at(-top) ?? 0;
+  const indexes = [...counts.numbers.keys()].filter((index) => requestsAt(index) >= least);
+  const values = await valuesOf(indexes.map((index) => counts.numbers[index] ?? 0));
+  const valueAt = (index: number) => values.get(counts.numbers[index] ?? 0) ?? null;
+  return indexes
+    .sort((a, b) => {
+      const [one, other] = [valueAt(a) ?? '-', valueAt(b) ?? '-'];
+      return requestsAt(b) - requestsAt(a) || (one < other ? -1 : 1);
+    })
+    .slice(0, top)
+    .map((index) => {
+      const isKnown = ((counts.known[index] ?? 0) & amountBits.cost) !== 0;
+      return countOf(attribute, valueAt(index), {
+        requests: requestsAt(index),
+        failed: counts.failed[index] ?? 0,
+        cost: isKnown ? (counts.costs[index] ?? 0) : null,
+      });
+    });
+}
+
+/** The time that a filter is about; null where it is about anything else. */
+function timeOf(groups: Groups): CountedTime | null {
+  const [group = [], ...others] = groups;
+  if (others.length > 0) return null;
+  let since: number | null = null;
+  let before: number | null = null;
+  for (const { attribute, operator, value } of group) {
+    const at = attribute === 'started_at' && typeof value === 'string' ? Date.parse(value) : Number.NaN;
+    if (Number.isNaN(at)) return null;
+    switch (operator) {
+      case '>=':
+      case '>':
+        since = Math.max(since ?? 0, operator === '>' ? at + 1 : at);
+        break;
+      case '<=':
+      case '<':
+        before = Math.min(before ?? Number.POSITIVE_INFINITY, operator === '<=' ? at + 1 : at);
+        break;
+      default:
+        return null;
+    }
+  }
+  return { since, before };
+}
+
 /** The counts of several attributes by one look at the requests, of each the `top` values that most requests have. */
 async function valueCounts(
   { db }: Pick<Store, 'db'>,
-  attributes: readonly (keyof typeof columns)[],
+  attributes: readonly ValueAttribute[],
   groups: Groups,
   top: number,
 ): Promise<Map<CountedAttribute, RequestCount[]>> {
@@ -120,9 +181,7 @@ async function valueCounts(
       attribute,
       rows
         .filter((row) => row.attribute === attribute)
-        .map(({ value, ...row }) =>
-          countOf(attribute, value, added({ requests: 0, failed: 0, cost: null }, row)),
-        ),
+        .map(({ value, ...row }) => countOf(attribute, value, added(noRequests, row))),
     ]),
   );
 }
@@ -133,15 +192,15 @@ interface ValueCount extends Record<string, unknown> {
 }
 
 /** There may be as many groups as requests: each attribute is counted for itself, of a narrow copy of what the filter leaves. */
-function valueCountsQuery(attributes: readonly (keyof typeof columns)[], groups: Groups, top: number) {
+function valueCountsQuery(attributes: readonly ValueAttribute[], groups: Groups, top: number) {
   // All of one type, so that they can stand in one column.
   const values = attributes.map(
-    (attribute) => sql`cast(${columns[attribute]} as text) as ${sql.ref(attribute)}`,
+    (attribute) => sql`cast(${countedColumns[attribute]} as text) as ${sql.ref(attribute)}`,
   );
   const each = attributes.map(
     (attribute) => sql`select * from (
       select ${sql.lit(attribute)} as attribute, ${sql.ref(attribute)} as value, count(*) as requests,
-        count(*) filter (where is_failed) as failed, sum(cost_usd) as cost
+        count(*) filter (where is_failed) as failed, sum(cast(cost_usd as numeric)) as cost
       from counted group by 2 order by 3 desc, coalesce(${sql.ref(attribute)}, '-') limit ${sql.lit(top)}
     ) as of_${sql.raw(attribute)}`,
   );
@@ -152,19 +211,21 @@ function valueCountsQuery(attributes: readonly (keyof typeof columns)[], groups:
 }
 
 /** The counts over time, in equal steps of UTC without gaps; none where there are no requests. */
-async function timeCounts(store: Pick<Store, 'db'>, groups: Groups, now: number): Promise<RequestCount[]> {
+async function timeCounts(store: LedgerReader, groups: Groups, now: number): Promise<RequestCount[]> {
   const bounds = groups.length === 1 ? boundsIn(groups[0] ?? []) : { since: null, before: null };
   const end = bounds.before ?? now;
-  const since = bounds.since ?? (await firstOf(store, groups)) ?? end;
+  const since = bounds.since ?? (await firstTime(store, groups)) ?? end;
   const step = stepsMs.find((ms) => (end - since) / ms <= MOST_STEPS) ?? Number(stepsMs.at(-1));
-  const unit = sql.lit(step);
-  const rows = await scan(store, groups, [{ as: 'start', value: sql`started_at / ${unit} * ${unit}` }]);
-  if (rows.length === 0) return [];
-  const byStart = new Map(rows.map((row) => [Number(row['start']), row]));
+  const time = timeOf(groups);
+  const byStart =
+    time !== null && step % HOUR_MS === 0
+      ? await keptSteps(store, time, step)
+      : await scannedSteps(store, groups, step);
+  if (byStart.size === 0) return [];
   const first = Math.max(Math.floor(since / step), Math.floor(end / step) - 10 * MOST_STEPS) * step;
   const counts: RequestCount[] = [];
   for (let start = first; start < Math.max(end, first + 1); start += step) {
-    const tally = added({ requests: 0, failed: 0, cost: null }, byStart.get(start) ?? {});
+    const tally = byStart.get(start) ?? noRequests;
     counts.push({
       ...countOf('started_at', new Date(start).toISOString(), tally),
       to: new Date(start + step).toISOString(),
@@ -186,31 +247,48 @@ function boundsIn(group: readonly Condition[]): { since: number | null; before: 
   return { since, before };
 }
 
-async function firstOf({ db }: Pick<Store, 'db'>, groups: Groups): Promise<number | null> {
+async function firstTime({ db }: Pick<Store, 'db'>, groups: Groups): Promise<number | null> {
   let select = db.selectFrom('requests').select(({ fn }) => fn.min('started_at').as('first'));
   const condition = conditionOf(groups);
   if (condition !== null) select = select.where(condition);
   return (await select.executeTakeFirst())?.first ?? null;
 }
 
-async function scan(
+/** By where steps of time begin, which are whole hours of UTC: kept sums as far as there are some. */
+async function keptSteps(
+  store: LedgerReader,
+  { before, since }: CountedTime,
+  step: number,
+): Promise<ReadonlyMap<number, Tally>> {
+  const query = { by: ['hour'] as const, since: since ?? 0, ...(before === null ? {} : { before }) };
+  const steps = new Map<number, Tally>();
+  for (const { costUsd, failed, period, requests } of await ledgerSums(store, query)) {
+    const start = Math.floor((period ?? 0) / step) * step;
+    steps.set(start, added(steps.get(start) ?? noRequests, { requests, failed, cost: costUsd }));
+  }
+  return steps;
+}
+
+async function scannedSteps(
   { db }: Pick<Store, 'db'>,
   groups: Groups,
-  keys: readonly { as: string; value: RawBuilder<unknown> }[],
-): Promise<Readonly<Record<string, unknown>>[]> {
+  step: number,
+): Promise<ReadonlyMap<number, Tally>> {
   const condition = conditionOf(groups);
   let select = db
     .selectFrom('requests')
     .select([
-      ...keys.map(({ as, value }) => value.as(as)),
+      sql<number>`started_at / ${sql.lit(step)} * ${sql.lit(step)}`.as('start'),
       sql<number>`count(*)`.as('requests'),
       sql<number>`count(*) filter (where outcome = 'failed')`.as('failed'),
-      sql<number | null>`sum(cost_usd)`.as('cost'),
+      sql<number | null>`sum(cast(cost_usd as numeric))`.as('cost'),
     ])
-    .groupBy(keys.map((_, index) => sql.lit(index + 1)));
+    .groupBy(sql.lit(1));
   if (condition !== null) select = select.where(condition);
-  return select.execute();
+  return new Map((await select.execute()).map((row) => [row.start, added(noRequests, row)]));
 }
+
+const noRequests: Tally = { requests: 0, failed: 0, cost: null };
 
 function added(tally: Tally, row: Readonly<Record<string, unknown>>): Tally {
   const cost = row['cost'];

@@ -35,7 +35,9 @@ import { savedViews } from './0048-saved-views.ts';
 import { keyChangesOnServers } from './0049-key-changes-on-servers.ts';
 import { toolRuns } from './0050-tool-runs.ts';
 import { keptSumsOnServers } from './0051-kept-sums-on-servers.ts';
+import { valueCounts } from './0052-value-counts.ts';
 import { archivedUsage } from './0053-archived-usage.ts';
+import { sumsByKey } from './0054-sums-by-key.ts';
 import { finishReasons } from './0057-finish-reasons.ts';
 import { jobRuns } from './0058-job-runs.ts';
 
@@ -77,7 +79,9 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0049-key-changes-on-servers': keyChangesOnServers,
   '0050-tool-runs': toolRuns,
   '0051-kept-sums-on-servers': keptSumsOnServers,
+  '0052-value-counts': valueCounts,
   '0053-archived-usage': archivedUsage,
+  '0054-sums-by-key': sumsByKey,
   '0057-finish-reasons': finishReasons,
   '0058-job-runs': jobRuns,
 };
