@@ -56,15 +56,17 @@ describe('a channel', () => {
     assert.equal(messages.sent, 1);
   });
 
-  it('carries what is urgent at the end of the turn, and what was told before it', async () => {
+  it('carries what is urgent at once, and what was told before it', async () => {
     const { heard, messages, one } = ends();
     one.tell('first');
     await new Promise(setImmediate);
     assert.equal(messages.sent, 0);
     one.tell('now!');
-    one.tell('with it');
+    assert.deepEqual([heard, messages.sent], [['first', 'now!'], 1]);
+    one.tell('later');
     await new Promise(setImmediate);
-    assert.deepEqual([heard, messages.sent], [['first', 'now!', 'with it'], 1]);
+    assert.equal(messages.sent, 1);
+    one.close();
   });
 
   it('gives failures as they were thrown', async () => {

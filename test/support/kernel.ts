@@ -10,6 +10,7 @@ export interface KernelSocket {
   unread: number;
   /** Bytes that the other end has not confirmed. */
   unsent: number;
+  isEstablished: boolean;
   /** What its process has it open as; 0 while or once none has. */
   inode: number;
 }
@@ -24,13 +25,14 @@ export async function kernelSockets(): Promise<KernelSocket[] | null> {
     .split('\n')
     .slice(1)
     .map((line) => {
-      const [, local, remote, , queues = '', , , , , inode] = line.trim().split(/\s+/);
+      const [, local, remote, state, queues = '', , , , , inode] = line.trim().split(/\s+/);
       const [unsent = '', unread = ''] = queues.split(':');
       return {
         localPort: portOf(local),
         remotePort: portOf(remote),
         unread: Number.parseInt(unread, 16),
         unsent: Number.parseInt(unsent, 16),
+        isEstablished: state === '01',
         inode: Number(inode),
       };
     });

@@ -72,8 +72,8 @@ async function acceptedInode({ localPort, remotePort }: Socket): Promise<number 
   for (;;) {
     const all = (await kernelSockets()) ?? [];
     const peer = all.find((one) => one.localPort === remotePort && one.remotePort === localPort);
-    if (peer === undefined) return null;
-    if (peer.inode !== 0) return peer.inode;
+    if (peer !== undefined && peer.inode !== 0) return peer.inode;
+    if (peer?.isEstablished !== true) return null;
     await delay(1);
   }
 }
