@@ -70,7 +70,10 @@ async function open(
         await snapshots.reload();
         return null;
       },
-      flush() {
+      async flush() {
+        // Answers that came with the question are being taken.
+        await new Promise(setImmediate);
+        limits.giveBack();
         tellLoad();
         return owner.ask('flushed', null);
       },
@@ -112,7 +115,7 @@ async function open(
     limitsRead: (connectionId, limits) => owner.tell({ kind: 'limits', connectionId, limits }),
   });
   let taking = false;
-  const limits = await openRemoteLimits({ owner, budgets: budgetStore(view) });
+  const limits = await openRemoteLimits({ owner, budgets: budgetStore(view), now });
   const snapshots = await followSettings({
     ...storedSettings(view, Buffer.from(given.sealingKey), log),
     store: view,
@@ -296,6 +299,7 @@ async function open(
     snapshots.close();
     await context.pools.close();
     await view.close();
+    limits.giveBack();
     tellLoad();
     await owner.ask('flushed', null);
   }

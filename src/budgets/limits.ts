@@ -1,10 +1,12 @@
 import { indexOf } from './budget-index.ts';
 import type { SharedClaims } from './claim.ts';
-import { addUse, type Counter, createCounter, fits, NANO, resetUsage } from './counter.ts';
+import { addUse, type Counter, createCounter, fits, NANO, remainingAt, resetUsage } from './counter.ts';
 import {
   type BudgetReservation,
   type ChargedRequest,
   type ChargePath,
+  type ChargeScope,
+  claimOf,
   createReservation,
   markThresholdsReached,
   type RequestUsage,
@@ -55,6 +57,11 @@ export interface SharedBudgets extends SharedClaims {
 export interface Limits {
   /** What one request holds of the budgets; null where none concerns it. */
   hold(asked: ChargedRequest): BudgetReservation | null;
+  /**
+   * How many more reservations like this one take no more than a small share of what is left; 0 where other gateways are asked, or
+   * where a budget counts what is open.
+   */
+  spare(asked: ChargedRequest, place: ChargeScope): number;
   /** Whether a budget in USD may be charged for a request: then its price must be that of what runs. */
   isPriced(asked: ChargedRequest): boolean;
   /**
@@ -78,6 +85,9 @@ export interface BudgetState {
   /** The name of the key, combo or connection; null for one that has none. */
   subjectName: string | null;
 }
+
+/** What is reserved in advance may take the part of what is left that this divides it into. */
+const SPARE_SHARE = 32;
 
 /** The limits of one gateway. */
 export function createLimits({ used, ...input }: LimitsInput): Limits {
@@ -114,6 +124,17 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
         return { counter, subjectName: subject === null ? null : input.nameOf(scope, subject) };
       }),
     hold: (asked) => (index.mayConcern(asked) ? createReservation(context, asked) : null),
+    spare(asked, place) {
+      const at = input.now();
+      const counters = applying(asked, place);
+      if (input.shared !== null || counters.some(({ budget }) => budget.metric === 'concurrency')) return 0;
+      return Math.min(
+        ...counters.map((counter) => {
+          const { amount } = claimOf(counter, place, at);
+          return amount === 0 ? Infinity : Math.floor(remainingAt(counter, at) / SPARE_SHARE / amount);
+        }),
+      );
+    },
     isPriced: (asked) => index.isPriced(asked),
     countMore(asked, path, began, more) {
       for (const counter of applying(asked, path)) {

@@ -64,8 +64,9 @@ export interface BudgetReservation {
   /**
    * Sets aside what an attempt may use, in the place of what an earlier attempt had set aside. Either all of it fits
    * and is held, or nothing is. Null: it fits.
+   * @param quietly tells nobody that a budget is exceeded: it will be asked again before the request is refused
    */
-  reserve(place: ChargeScope): Refusal | null | Promise<Refusal | null>;
+  reserve(place: ChargeScope, quietly?: boolean): Refusal | null | Promise<Refusal | null>;
   /** Counts what was used instead of what was held; null gives everything back. Later calls do nothing. */
   settle(used: RequestUsage | null): void;
   /** What is left of the limits that the request is counted by, for what its answer says of them. */
@@ -102,8 +103,12 @@ export function createReservation(context: ReservationContext, asked: ChargedReq
     noRoom: ClaimRefusal | null,
     next: readonly Claim[],
     place: ChargeScope,
+    quietly: boolean,
   ): Refusal | null => {
-    if (noRoom !== null) return refusalOf(context, noRoom.claim, now(), noRoom.kind);
+    if (noRoom !== null) {
+      if (!quietly) noteExceeded(context, noRoom, now());
+      return refusalOf(context, noRoom.claim, now(), noRoom.kind);
+    }
     claims = next;
     at.held = place;
     // It ended while others were asked.
@@ -112,7 +117,7 @@ export function createReservation(context: ReservationContext, asked: ChargedReq
   };
   return {
     rates: () => remainingLimits(applying(asked, at.asked), now()),
-    reserve(place) {
+    reserve(place, quietly = false) {
       const time = now();
       at.asked = place;
       const counters = applying(asked, place);
@@ -123,8 +128,8 @@ export function createReservation(context: ReservationContext, asked: ChargedReq
       const next = counters.map((counter) => claimOf(counter, place, time));
       const answer = shared === null ? reserveHere(next, time) : shared.reserve(next);
       return answer instanceof Promise
-        ? answer.then((noRoom) => answerOf(noRoom, next, place))
-        : answerOf(answer, next, place);
+        ? answer.then((noRoom) => answerOf(noRoom, next, place, quietly))
+        : answerOf(answer, next, place, quietly);
     },
     settle(used) {
       if (closed) return;
@@ -149,7 +154,7 @@ function refusesUnpriced({ budget }: Counter, place: ChargeScope): boolean {
   return budget.metric === 'usd' && budget.unpriced === 'refuse' && place.usd() === null;
 }
 
-function claimOf(counter: Counter, place: ChargeScope, at: number): Claim {
+export function claimOf(counter: Counter, place: ChargeScope, at: number): Claim {
   const bucket = counter.window.bucketAt(at);
   switch (counter.budget.metric) {
     case 'usd':
@@ -181,6 +186,18 @@ function spendingOf(
   }
 }
 
+/** Tells of a budget that has no room, once in a while. */
+function noteExceeded(
+  context: ReservationContext,
+  { claim: { amount, counter }, kind }: ClaimRefusal,
+  at: number,
+): void {
+  if (kind !== 'full' || amount === 0 || counter.notifiedUntil.hard > at) return;
+  const { held, spent } = levelAt(counter, at);
+  counter.notifiedUntil.hard = quietUntil(counter, at);
+  notifyOf(context, 'exceeded', counter, spent + usedElsewhereAt(counter, at) + held, at);
+}
+
 function refusalOf(
   context: ReservationContext,
   { amount, counter }: Pick<Claim, 'amount' | 'counter'>,
@@ -190,10 +207,6 @@ function refusalOf(
   const { budget } = counter;
   const { held, spent } = levelAt(counter, at);
   const used = spent + usedElsewhereAt(counter, at);
-  if (reason === 'full' && amount > 0 && counter.notifiedUntil.hard <= at) {
-    counter.notifiedUntil.hard = quietUntil(counter, at);
-    notifyOf(context, 'exceeded', counter, used + held, at);
-  }
   return {
     budget,
     subject: subjectOf(context, budget),

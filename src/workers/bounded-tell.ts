@@ -49,6 +49,7 @@ function mayBeLeftOut({ kind }: WorkerEvent): boolean {
     case 'health-state':
     case 'limits':
     case 'settled':
+    case 'returned':
       return false;
     // It is told anew four times a second.
     case 'load':

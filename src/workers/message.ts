@@ -97,8 +97,10 @@ export type WorkerEvent =
   /** A stored response, as `responseText` writes it. */
   | { kind: 'response'; text: string }
   | { kind: 'place'; place: ResponsePlace }
-  /** `isMore`: it used more than was reserved, so that budgets have less room than the owner believes. */
+  /** `isMore`: it used more than was set aside, so that budgets have less room than the owner believes. */
   | { kind: 'settled'; reservation: number; used: RequestUsage | null; isMore: boolean }
+  /** Reservations for requests that did not come. */
+  | { kind: 'returned'; reservations: readonly number[] }
   | { kind: 'load'; load: WorkerLoad };
 
 /** What the owner tells a worker. */
@@ -118,6 +120,17 @@ export interface ReserveQuestion extends ChargePath {
   tokens: number;
   /** Null where no price is known. */
   usd: number | null;
+  /** How many more of the same to reserve for requests to come, if there is room; their numbers follow. */
+  spares: number;
+}
+
+export interface ReserveAnswer {
+  refusal: Refusal | null;
+  rates: readonly RemainingLimit[];
+  /** How many were reserved for requests to come. */
+  spares: number;
+  /** When, in milliseconds since the epoch. */
+  at: number;
 }
 
 /** What a worker asks the owner. */
@@ -128,10 +141,7 @@ export type OwnerQuestions = {
   listening: { question: null; answer: null };
   /** It cannot listen, for the reason that the system gave. */
   cannotListen: { question: { code: string | undefined; message: string }; answer: null };
-  reserve: {
-    question: ReserveQuestion;
-    answer: { refusal: Refusal | null; rates: readonly RemainingLimit[] };
-  };
+  reserve: { question: ReserveQuestion; answer: ReserveAnswer };
   /** A found response, as `responseText` writes it. */
   response: { question: { id: string; keyId: string }; answer: { text: string } | 'unreadable' | null };
   place: { question: { id: string; keyId: string }; answer: ResponsePlace | 'foreign' | null };

@@ -100,6 +100,7 @@ const question: ReserveQuestion = {
   innerCombos: [],
   tokens: 1,
   usd: null,
+  spares: 0,
 };
 
 const full = { reason: 'full' } as Refusal;
@@ -115,7 +116,7 @@ describe('workers of whom one is stuck', () => {
     const answer = one.input.answers.reserve(question);
     await settled();
     t.mock.timers.tick(1_000);
-    assert.deepEqual(await answer, { refusal: full, rates: [] });
+    assert.deepEqual(await answer, { refusal: full, rates: [], spares: 0, at: 0 });
   });
 
   it('answer for themselves what all are asked', async (t) => {

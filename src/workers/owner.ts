@@ -1,4 +1,5 @@
 import type { Limits } from '../budgets/limits.ts';
+import type { ChargedRequest, ChargeScope } from '../budgets/reservation.ts';
 import type { Routing } from '../combos/routing.ts';
 import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
 import type { OpenConnection } from '../connections/schema.ts';
@@ -19,7 +20,7 @@ export interface OwnerInput {
   accessLog: LineLog | null;
   /** Milliseconds since the epoch. */
   now(): number;
-  limits: Pick<Limits, 'hold'>;
+  limits: Pick<Limits, 'hold' | 'spare'>;
   accounts: Pick<Accounts, 'kept' | 'take' | 'takeLimits'>;
   routing: Pick<Routing, 'takeSession'>;
   responses: Pick<ResponseMemory, 'get' | 'put'>;
@@ -57,6 +58,14 @@ export interface Owner {
   answersFor(member: () => Member): Answers<OwnerQuestions>;
   /** Whose event is being handled; null while none is. */
   teller(): Member | null;
+}
+
+interface SpareRequest {
+  asked: ChargedRequest;
+  place: ChargeScope;
+  /** The number of the first. */
+  first: number;
+  count: number;
 }
 
 export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
@@ -104,9 +113,27 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         member.reservations.get(event.reservation)?.reservation.settle(event.used);
         member.reservations.delete(event.reservation);
         return;
+      case 'returned':
+        for (const number of event.reservations) {
+          member.reservations.get(number)?.reservation.settle(null);
+          member.reservations.delete(number);
+        }
+        return;
       case 'load':
         member.load = event.load;
     }
+  };
+  /** Reserves for requests to come of a worker. @returns how many there was room for */
+  const reserveSpares = ({ reservations }: Member, { asked, count, first, place }: SpareRequest): number => {
+    const most = count === 0 ? 0 : Math.min(count, input.limits.spare(asked, place));
+    const held = { tokens: place.tokens(), usd: place.usd() };
+    for (let index = 0; index < most; index += 1) {
+      const reservation = input.limits.hold(asked);
+      // What other gateways have to be asked for is not reserved in advance.
+      if (reservation === null || reservation.reserve(place, true) !== null) return index;
+      reservations.set(first + index, { reservation, held });
+    }
+    return most;
   };
   const answersFor = (member: () => Member): Answers<OwnerQuestions> => ({
     async join() {
@@ -129,24 +156,31 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
       member().listening.reject(Object.assign(new Error(message), { code }));
       return null;
     },
-    async reserve({ asked, reservation: number, tokens, usd, ...way }) {
+    async reserve({ asked, reservation: number, spares, tokens, usd, ...way }) {
       const { reservations } = member();
       const reservation = reservations.get(number)?.reservation ?? input.limits.hold(asked);
       // The budget was removed a moment ago.
-      if (reservation === null) return { refusal: null, rates: [] };
+      if (reservation === null) return { refusal: null, rates: [], spares: 0, at: now() };
       const held: Reservation = reservations.get(number) ?? { reservation, held: null };
       reservations.set(number, held);
       const place = { ...way, tokens: () => tokens, usd: () => usd };
       let isIn = false;
       try {
-        let refusal = await reservation.reserve(place);
+        let refusal = await reservation.reserve(place, true);
         // What another worker's request has given back may still be on its way.
         if (refusal?.reason === 'full') {
           await workers.flush();
           refusal = await reservation.reserve(place);
         }
         isIn = refusal === null;
-        return { refusal, rates: reservation.rates() };
+        const rates = reservation.rates();
+        // Before they are made: what a bucket of budgets counts may not be used later than it says.
+        const at = now();
+        const mayHaveSpares = isIn && workers.isRunning(member());
+        const granted = mayHaveSpares
+          ? reserveSpares(member(), { asked, first: number + 1, count: spares, place })
+          : 0;
+        return { refusal, rates, spares: granted, at };
       } catch (error) {
         log.error(
           { worker: member().number, error: describe(error) },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RequestUsage } from '../budgets/reservation.ts';
+import type { BudgetReservation, RequestUsage } from '../budgets/reservation.ts';
 import type { BudgetRecord } from '../budgets/schema.ts';
-import type { WorkerEvent } from './message.ts';
+import type { ReserveAnswer, ReserveQuestion, WorkerEvent } from './message.ts';
 import { openRemoteLimits, type RemoteLimitsInput } from './remote-limits.ts';
 
 const budget: BudgetRecord = {
@@ -19,18 +19,41 @@ const budget: BudgetRecord = {
   resetAt: null,
 };
 
-/** What the owner is told at the end of a request that had set aside 100 tokens and 1 USD, where it was let in. */
-async function settled(used: RequestUsage | null, isIn = true): Promise<WorkerEvent | undefined> {
+/** The limits of a worker whose owner lets everything in, and reserves as much in advance as it is asked to. */
+async function open({ isIn = true, metric = 'tokens' as BudgetRecord['metric'] } = {}) {
   const told: WorkerEvent[] = [];
-  const refusal = isIn ? null : { reason: 'full' };
+  const questions: ReserveQuestion[] = [];
+  const clock = { now: 5_000_100 };
   const owner = {
     tell: (event: WorkerEvent) => void told.push(event),
-    ask: async () => ({ refusal, rates: [] }),
+    async ask(_: string, question: ReserveQuestion) {
+      questions.push(question);
+      const answer: Pick<ReserveAnswer, 'rates' | 'spares' | 'at'> = {
+        rates: [{ metric: 'requests', limit: 100, remaining: 50, resetsAt: 0 }],
+        spares: isIn ? question.spares : 0,
+        at: clock.now,
+      };
+      return { ...answer, refusal: isIn ? null : { reason: 'full' } };
+    },
   } as unknown as RemoteLimitsInput['owner'];
-  const limits = await openRemoteLimits({ owner, budgets: { list: async () => [budget] } });
-  const reservation = limits.hold({ keyId: 'key_1', comboId: null });
-  assert.ok(reservation);
-  await reservation.reserve({ connectionId: 'c', innerCombos: [], tokens: () => 100, usd: () => 1 });
+  const budgets = { list: async () => [{ ...budget, metric }] };
+  const limits = await openRemoteLimits({ owner, budgets, now: () => clock.now });
+  const reserve = async (tokens = 100, tags: readonly string[] = []): Promise<BudgetReservation> => {
+    const reservation = limits.hold({ keyId: 'key_1', comboId: null, tags });
+    assert.ok(reservation);
+    await reservation.reserve({ connectionId: 'c', innerCombos: [], tokens: () => tokens, usd: () => 1 });
+    return reservation;
+  };
+  const times = async (count: number, tokens?: number): Promise<void> => {
+    for (let index = 0; index < count; index += 1) await reserve(tokens);
+  };
+  return { clock, limits, questions, reserve, times, told };
+}
+
+/** What the owner is told at the end of a request that had set aside 100 tokens and 1 USD, where it was let in. */
+async function settled(used: RequestUsage | null, isIn = true): Promise<WorkerEvent | undefined> {
+  const { reserve, told } = await open({ isIn });
+  const reservation = await reserve();
   reservation.settle(used);
   reservation.settle(used);
   assert.equal(told.length, 1);
@@ -52,5 +75,83 @@ describe('the end of a request that budgets concern', () => {
   it('is told at once where it had set nothing aside and used something', async () => {
     const used = { tokens: 5, usd: 0 };
     assert.deepEqual(await settled(used, false), { kind: 'settled', reservation: 1, used, isMore: true });
+  });
+});
+
+describe('reservations in advance', () => {
+  it('let requests in without a question, the more the more there are in a second', async () => {
+    const { questions, times } = await open();
+    await times(99);
+    assert.deepEqual(
+      questions.map(({ reservation, spares }) => [reservation, spares]),
+      // The second asks for one more, which the third takes; the fourth for three more.
+      [
+        [1, 0],
+        [2, 1],
+        [4, 3],
+        [8, 7],
+        [16, 15],
+        [32, 16],
+        [49, 16],
+        [66, 16],
+        [83, 16],
+      ],
+    );
+  });
+
+  it('are settled by their own numbers, and say what is left as far as that is known', async () => {
+    const { reserve, times, told } = await open();
+    await times(4);
+    const [one, other] = [await reserve(), await reserve()];
+    assert.deepEqual(
+      [one, other].map((reservation) => reservation.rates()[0]?.remaining),
+      [49, 48],
+    );
+    other.settle({ tokens: 7, usd: 0 });
+    assert.deepEqual(told, [{ kind: 'settled', reservation: 6, used: { tokens: 7, usd: 0 }, isMore: false }]);
+  });
+
+  it('are given back when the second is over, and never used in the next', async () => {
+    const { clock, questions, times, told } = await open();
+    await times(4);
+    clock.now += 900;
+    await times(1);
+    assert.deepEqual(told, [{ kind: 'returned', reservations: [5, 6, 7] }]);
+    assert.equal(questions.length, 4);
+    assert.equal(questions.at(-1)?.spares, 0);
+  });
+
+  it('are given back when they are asked for, and when the budgets may have changed', async () => {
+    const { limits, times, told } = await open();
+    await times(4);
+    limits.giveBack();
+    limits.giveBack();
+    assert.deepEqual(told, [{ kind: 'returned', reservations: [5, 6, 7] }]);
+    await times(2);
+    await limits.reload();
+    assert.deepEqual(told.slice(1), [{ kind: 'returned', reservations: [10] }]);
+  });
+
+  it('are for requests that need no more, and that the same budgets concern', async () => {
+    const { questions, reserve, times } = await open();
+    await times(4);
+    await reserve(101);
+    await reserve(100, ['team=core']);
+    assert.equal(questions.length, 5);
+    await reserve(99);
+    assert.equal(questions.length, 5);
+  });
+
+  it('are for requests of any size where only requests are counted, and none where those are that run', async () => {
+    const counted = await open({ metric: 'requests' });
+    await counted.times(4);
+    await counted.times(3, 1_000_000);
+    assert.equal(counted.questions.length, 3);
+    const running = await open({ metric: 'concurrency' });
+    await running.times(10);
+    assert.deepEqual(
+      running.questions.map(({ spares }) => spares),
+      Array.from({ length: 10 }, () => 0),
+    );
   });
 });

@@ -2,61 +2,115 @@ import { indexOf } from '../budgets/budget-index.ts';
 import { createCounter } from '../budgets/counter.ts';
 import type { Limits } from '../budgets/limits.ts';
 import type { RemainingLimit } from '../budgets/rate-headers.ts';
-import type { BudgetReservation, ChargedRequest, ChargeScope, RequestUsage } from '../budgets/reservation.ts';
-import type { BudgetRecord } from '../budgets/schema.ts';
+import type { Refusal } from '../budgets/refusal.ts';
+import type {
+  BudgetReservation,
+  ChargedRequest,
+  ChargePath,
+  ChargeScope,
+  RequestUsage,
+} from '../budgets/reservation.ts';
+import type { BudgetMetric, BudgetRecord } from '../budgets/schema.ts';
 import type { Channel } from './channel.ts';
 import type { OwnerQuestions, WorkerEvent } from './message.ts';
+import { type Claimant, createSpareReservations, type SpareReservations } from './spare-reservations.ts';
 
 /** The budgets and limits as a worker sees them: the owner counts, the worker knows which requests concern any. */
 export interface RemoteLimits extends Pick<Limits, 'hold' | 'isPriced'> {
   /** Reads which budgets there are. */
   reload(): Promise<void>;
+  /** Gives back what is reserved for requests to come. */
+  giveBack(): void;
 }
 
 export interface RemoteLimitsInput {
   owner: Pick<Channel<WorkerEvent, OwnerQuestions>, 'ask' | 'tell'>;
   budgets: { list(): Promise<readonly BudgetRecord[]> };
+  /** Milliseconds since the epoch. */
+  now(): number;
 }
 
 /** A request that no budget concerns is let in without asking the owner. */
-export async function openRemoteLimits({ budgets, owner }: RemoteLimitsInput): Promise<RemoteLimits> {
+export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInput): Promise<RemoteLimits> {
   // Counters that count nothing: only what they are about is looked at.
   const load = async () => indexOf((await budgets.list()).map(createCounter));
   let index = await load();
   let last = 0;
-  return {
-    hold(asked) {
-      if (!index.mayConcern(asked)) return null;
-      last += 1;
-      return remoteReservation(owner, last, asked);
+  const spares = createSpareReservations(now, (reservations) =>
+    owner.tell({ kind: 'returned', reservations }),
+  );
+  const own: Own = {
+    owner,
+    spares,
+    metricsOf: (asked, path) => new Set(index.applying(asked, path).map(({ budget }) => budget.metric)),
+    numbers(count) {
+      const first = last + 1;
+      last += count;
+      return first;
     },
+  };
+  return {
+    giveBack: spares.giveBack,
+    hold: (asked) => (index.mayConcern(asked) ? remoteReservation(own, asked) : null),
     isPriced: (asked) => index.isPriced(asked),
     async reload() {
       index = await load();
+      // Other budgets may concern the next request.
+      spares.giveBack();
     },
   };
 }
 
+interface Own {
+  owner: RemoteLimitsInput['owner'];
+  spares: SpareReservations;
+  /** What the budgets of a request count. */
+  metricsOf(asked: ChargedRequest, path: ChargePath): Set<BudgetMetric>;
+  /** Draws so many numbers of reservations. @returns the first */
+  numbers(count: number): number;
+}
+
 function remoteReservation(
-  owner: RemoteLimitsInput['owner'],
-  reservation: number,
+  { metricsOf, numbers, owner, spares }: Own,
   asked: ChargedRequest,
 ): BudgetReservation {
   let rates: readonly RemainingLimit[] = [];
+  let reservation: number | null = null;
   let held: RequestUsage | null = null;
   let closed = false;
+  const ask = async (claimant: Claimant): Promise<Refusal | null> => {
+    const { most, path } = claimant;
+    // One that moves to another target keeps its number, behind which there is no room for others.
+    const wanted = reservation === null ? spares.wanted(claimant) : 0;
+    const number = reservation ?? numbers(1 + wanted);
+    reservation = number;
+    const answer = await owner.ask('reserve', {
+      reservation: number,
+      asked,
+      ...path,
+      ...most,
+      spares: wanted,
+    });
+    rates = answer.rates;
+    held = answer.refusal === null ? most : null;
+    if (wanted > 0) spares.put(claimant, { ...answer, reservation: number });
+    return answer.refusal;
+  };
   return {
     rates: () => rates,
-    async reserve({ connectionId, innerCombos, tokens, usd }: ChargeScope) {
-      const place = { connectionId, innerCombos, tokens: tokens(), usd: usd() };
-      const answer = await owner.ask('reserve', { reservation, asked, ...place });
-      rates = answer.rates;
-      held = answer.refusal === null ? place : null;
-      return answer.refusal;
+    reserve({ connectionId, innerCombos, tokens, usd }: ChargeScope) {
+      const path = { connectionId, innerCombos };
+      const most = { tokens: tokens(), usd: usd() };
+      const claimant = { asked, path, most, metrics: metricsOf(asked, path) };
+      const spare = reservation === null ? spares.take(claimant) : null;
+      if (spare === null) return ask(claimant);
+      ({ held, rates, reservation } = spare);
+      return null;
     },
     settle(used) {
       if (closed) return;
       closed = true;
+      if (reservation === null) return;
       owner.tell({ kind: 'settled', reservation, used, isMore: isMore(used, held) });
     },
   };

@@ -15,6 +15,7 @@ export function sizeOf(event: WorkerEvent): number {
     case 'session':
     case 'place':
     case 'settled':
+    case 'returned':
     case 'load':
       return 256;
   }

@@ -108,6 +108,24 @@ describe('limits that two workers share', () => {
     for (const reply of replies) assert.equal(reply.header('x-ratelimit-limit-requests'), '10');
   });
 
+  it('let exactly as many through where they reserve room in advance', async () => {
+    const { id, key } = await keyWith({});
+    const budget = { scope: 'key', subject: id, metric: 'requests', limit: 400, period: 'week' };
+    const made = await at.gateway.manage('POST', '/api/budgets', budget);
+    assert.equal(made.status, 200, made.text);
+    at.upstream.always(json(200, chat.answer()));
+    const replies = (
+      await times(20, async () => {
+        const own: Reply[] = [];
+        for (let sent = 0; sent < 25; sent += 1) own.push(await ask(key));
+        return own;
+      })
+    ).flat();
+    assert.deepEqual([statuses(replies, 200), statuses(replies, 402) + statuses(replies, 429)], [400, 100]);
+    const [shown] = await budgetsOf(id);
+    assert.deepEqual([shown?.['spent'], shown?.['reserved'], shown?.['remaining']], [400, 0, 0]);
+  });
+
   it('hold a number of requests at the same time, and give it back as soon as one has ended', async () => {
     const { id, key } = await keyWith({});
     const made = await at.gateway.manage('POST', '/api/budgets', {

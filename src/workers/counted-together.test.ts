@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createLimits } from '../budgets/limits.ts';
+import type { BudgetEvent, BudgetReservation } from '../budgets/reservation.ts';
+import type { BudgetRecord } from '../budgets/schema.ts';
+import { createLog } from '../lib/log.ts';
+import type { OwnerQuestions, WorkerEvent } from './message.ts';
+import { openWorkers, type WorkersInput } from './open.ts';
+import type { WorkerProcess, WorkerProcessInput } from './process.ts';
+import { openRemoteLimits, type RemoteLimits, type RemoteLimitsInput } from './remote-limits.ts';
+
+const NOW = Date.UTC(2026, 10, 24, 12);
+
+/** The limits of an owner and of two workers, with what they tell each other, each thing in a turn of its own. */
+async function together(budget: Pick<BudgetRecord, 'metric' | 'limit'>) {
+  const events: BudgetEvent[] = [];
+  const record: BudgetRecord = {
+    id: 'bud_1',
+    scope: 'key',
+    subject: 'key_1',
+    period: 'day',
+    softPercent: null,
+    unpriced: 'allow',
+    createdAt: NOW,
+    updatedAt: NOW,
+    resetAt: null,
+    ...budget,
+  };
+  const clock = { now: NOW };
+  const now = () => clock.now;
+  const limits = createLimits({
+    used: async () => [],
+    shared: null,
+    nameOf: () => null,
+    notify: (event) => void events.push(event),
+    now,
+  });
+  await limits.configure([record]);
+  const inputs: WorkerProcessInput[] = [];
+  const remotes: RemoteLimits[] = [];
+  const ask = async (kind: string, index: number) => {
+    await new Promise(setImmediate);
+    if (kind === 'flush') remotes[index]?.giveBack();
+    return null;
+  };
+  const begin = (input: WorkerProcessInput): WorkerProcess => {
+    const index = inputs.push(input) - 1;
+    return {
+      pid: index + 1,
+      tell() {},
+      ask: ((kind: string) => ask(kind, index)) as WorkerProcess['ask'],
+      receive() {},
+      waiting: () => 0,
+      close() {},
+      kill: () => queueMicrotask(() => input.ended('SIGKILL')),
+    };
+  };
+  const workers = openWorkers(
+    {
+      count: 2,
+      start: {},
+      log: createLog({ level: 'error', pretty: false, write() {} }),
+      now,
+      limits,
+      journals: { nextName: () => 'journal', recover: async () => {} },
+      accounts: { kept: () => [] },
+      hosts: new Set(),
+      serving: () => true,
+      changed() {},
+    } as unknown as WorkersInput,
+    begin,
+    () => 'own',
+  );
+  const listening = workers.listen(1);
+  const counts = { questions: 0 };
+  for (const input of inputs) {
+    const owner = {
+      tell: (event: WorkerEvent) => input.hear(event),
+      async ask(kind: 'reserve', question: OwnerQuestions['reserve']['question']) {
+        counts.questions += 1;
+        await new Promise(setImmediate);
+        return input.answers[kind](question);
+      },
+    } as unknown as RemoteLimitsInput['owner'];
+    remotes.push(await openRemoteLimits({ owner, budgets: { list: async () => [record] }, now }));
+    await input.answers.join(null);
+    await input.answers.listening(null);
+  }
+  await listening;
+  /** What a request of a worker holds; null where it was refused. */
+  const request = async (worker: number, tokens: number): Promise<BudgetReservation | null> => {
+    const reservation = remotes[worker]?.hold({ keyId: 'key_1', comboId: null });
+    assert.ok(reservation);
+    const place = { connectionId: 'c', innerCombos: [], tokens: () => tokens, usd: () => null };
+    return (await reservation.reserve(place)) === null ? reservation : null;
+  };
+  return { clock, counts, events, limits, remotes, request, workers };
+}
+
+describe('a limit that two workers count by reservations in advance', () => {
+  it('lets through exactly what fits, one after the other and at once', async () => {
+    for (const atOnce of [1, 7, 50]) {
+      const { clock, counts, events, limits, request, workers } = await together({
+        metric: 'requests',
+        limit: 1_000,
+      });
+      let admitted = 0;
+      for (let sent = 0; sent < 1_400; sent += atOnce) {
+        clock.now += 37;
+        const all = Array.from({ length: Math.min(atOnce, 1_400 - sent) }, (_, index) =>
+          request((sent + index) % 3 === 0 ? 0 : 1, 1),
+        );
+        for (const reservation of await Promise.all(all)) {
+          if (reservation !== null) admitted += 1;
+          reservation?.settle({ tokens: 1, usd: null });
+        }
+        if (admitted < 1_000) assert.equal(events.length, 0, 'nobody is told before it is exceeded');
+      }
+      assert.equal(admitted, 1_000);
+      assert.ok(counts.questions < 1_300, `${counts.questions} questions of 1400 requests`);
+      assert.deepEqual(
+        events.map(({ kind }) => kind),
+        ['exceeded'],
+      );
+      const counter = limits.counter('bud_1');
+      const [bucket] = [...(counter?.buckets.values() ?? [])];
+      assert.deepEqual([bucket?.spent, bucket?.held], [1_000, 0]);
+      await workers.close();
+    }
+  });
+
+  it('counts what was used, and gives back the rest', async () => {
+    const { clock, limits, remotes, request, workers } = await together({
+      metric: 'tokens',
+      limit: 1_000_000,
+    });
+    for (let sent = 0; sent < 500; sent += 1) {
+      clock.now += 10;
+      const reservation = await request(sent % 2, 100 + (sent % 5));
+      reservation?.settle(sent % 10 === 0 ? null : { tokens: 60, usd: null });
+    }
+    for (const remote of remotes) remote.giveBack();
+    const [bucket] = [...(limits.counter('bud_1')?.buckets.values() ?? [])];
+    assert.deepEqual([bucket?.spent, bucket?.held], [450 * 60, 0]);
+    await workers.close();
+  });
+});
