@@ -127,7 +127,7 @@ describe('the page of events', { skip: withoutChromium }, () => {
     const dialog = ann.page.getByRole('dialog');
     await dialog.getByText(/^\+.*com\.example/).waitFor();
     await dialog.getByRole('button', { name: 'Restore' }).click();
-    await ann.page.getByText(/^It is in force as version/).waitFor();
+    await ann.page.getByText(/^Restored as version/).waitFor();
     const { routerRules } = (await ask('/config')) as {
       routerRules: { routers: { filter: { cesql: string } }[] };
     };

@@ -47,7 +47,7 @@ describe('the pages of combos, connections and keys', { skip: withoutChromium },
     assert.deepEqual(await order(), ['demo/echo', 'demo/tools', 'openai/gpt-5']);
     await ann.page.getByRole('button', { name: 'What if, last 7 days' }).click();
     await ann.page.getByRole('rowheader', { name: 'Cost', exact: true }).waitFor();
-    await ann.page.getByText('would have gone where they went').waitFor();
+    await ann.page.getByText('would have had the same target').waitFor();
     assert.deepEqual(await ann.findings(), []);
     await ann.page.getByRole('button', { name: 'Save' }).click();
     await ann.page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -118,7 +118,7 @@ describe('the pages of combos, connections and keys', { skip: withoutChromium },
     assert.deepEqual(ann.errors(), []);
   });
 
-  it('changes a key, shows the tightest of its limits and whose it is, and gives it another text', async (test) => {
+  it('changes a key, shows the tightest of its limits and whose it is, and replaces it', async (test) => {
     const made = await at.call('POST', '/api/keys', {
       ...owner(),
       body: { name: 'of a team', team: 'core' },
@@ -153,8 +153,8 @@ describe('the pages of combos, connections and keys', { skip: withoutChromium },
     const key = (await at.call('GET', '/api/keys/of%20a%20team', owner())).json();
     assert.deepEqual([key['labels'], key['team'], key['budget_usd']], [{ env: 'ci' }, 'core', 2.5]);
     await row.getByRole('button', { name: /Actions/ }).click();
-    await ann.page.getByRole('menuitem', { name: 'New text' }).click();
-    await ann.page.getByRole('dialog').getByRole('button', { name: 'New text' }).click();
+    await ann.page.getByRole('menuitem', { name: 'Replace key' }).click();
+    await ann.page.getByRole('dialog').getByRole('button', { name: 'Replace key' }).click();
     await ann.page.getByRole('heading', { name: 'Key "of a team"' }).waitFor();
     await ann.page.getByLabel('Settings for a tool').selectOption('codex');
     await ann.page.getByText('[model_providers.modelgate]').waitFor();

@@ -17,7 +17,7 @@ describe('the pages of tools', { skip: withoutChromium }, () => {
     await ann.open('/cli-code/aider');
     await ann.page.getByLabel(/^Model/).fill('demo/tools');
     await ann.page.getByRole('button', { name: 'Make a key' }).click();
-    await ann.page.getByText(/was made/).waitFor();
+    await ann.page.getByText(/was created/).waitFor();
     await ann.page.getByRole('button', { name: 'Show what would be written' }).click();
     await ann.page.getByRole('button', { name: 'Write this' }).click();
     await ann.page.getByText(/points at this gateway$/).waitFor();

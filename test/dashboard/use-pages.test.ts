@@ -260,7 +260,7 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     await menu('Remove “Failures of Claude”');
     await waitFor('the view to be gone', async () => (await api('/api/views'))['count'] === 0);
     await ann.page.getByRole('searchbox').fill('no such text');
-    await ann.page.getByText('No requests fit').waitFor();
+    await ann.page.getByText('No requests match').waitFor();
     await ann.page.getByRole('searchbox').fill('NOPE');
     await ann.page.getByText('1 request', { exact: true }).waitFor();
     await ann.page.getByRole('row', { name: /demo\/nope/ }).click();
