@@ -58,7 +58,7 @@ export const faults: Readonly<Record<FaultKind, Fault>> = {
   busy: row('busy', none, 'another', true),
   context: row('conversation too long', none, 'larger', false),
   unusable: row('not usable', none, 'another', false),
-  untranslatable: row('cannot be said there', none, 'another', false),
+  untranslatable: row('not translatable', none, 'another', false),
   request: row('request refused', none, 'stop', false),
 };
 

@@ -25,7 +25,7 @@ export function dashboardPart({ built, endpoints, gate, now, version }: Dashboar
     kind: 'dashboard',
     critical: false,
     name: 'Dashboard',
-    description: 'The pages for people, at /dashboard.',
+    description: 'The pages at /dashboard.',
     dependsOn: ['management'],
     version,
     endpoints,

@@ -27,7 +27,8 @@ export function dataPlanePart(input: DataPlanePartInput): Part {
     kind: 'data_plane',
     critical: true,
     name: 'Data plane',
-    description: 'The model endpoints. Stopped, they answer 503, and the management API goes on.',
+    description:
+      'The model endpoints. While they are stopped, they answer 503; the management API still works.',
     dependsOn: ['store'],
     version: input.version,
     status: plane.status,

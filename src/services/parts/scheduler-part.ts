@@ -21,7 +21,7 @@ export function schedulerPart({ now, schedule, since, version }: SchedulerPartIn
     kind: 'scheduler',
     critical: false,
     name: 'Scheduler',
-    description: 'The jobs that come back by the clock, e.g. looking for changed settings.',
+    description: 'Periodic jobs, such as looking for changed settings.',
     dependsOn: ['store'],
     version,
     status: () => statusOf(schedule.jobs(), since),

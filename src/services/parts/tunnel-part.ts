@@ -20,7 +20,7 @@ export function tunnelPart({ now, probe, tunnel, tunnels }: TunnelPartInput): Pa
     name,
     kind: 'tunnel',
     critical: false,
-    description: `${name}: the gateway can be reached from the internet through it.`,
+    description: `Makes the gateway reachable from the internet through ${name}.`,
     dependsOn: ['management', 'data-plane'],
     version: null,
     domain: 'tunnels',

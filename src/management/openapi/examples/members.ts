@@ -374,7 +374,8 @@ export const memberExamples: Readonly<Record<string, Readonly<Record<string, unk
     id: 'data-plane',
     guid: '874fc1b6-bebf-4fee-a9c9-762747d56e7a',
     name: 'Data plane',
-    description: 'The model endpoints. Stopped, they answer 503, and the management API goes on.',
+    description:
+      'The model endpoints. While they are stopped, they answer 503; the management API still works.',
     kind: 'data_plane',
     desired_state: 'running',
     state: 'running',
