@@ -71,11 +71,11 @@ export const unasked: Readonly<Partial<Record<WireFormat, readonly Concept[]>>> 
 
 /** Below the table. */
 export const models = `Some models accept less than their format: newer models of several vendors accept no temperature, older ones no
-setting for how much to reason. Fields that the gateway knows a model to lack are left out and named as well. For the
-rest it relies on the provider: a request that is refused because of a field that only tunes the answer is sent once
-more without that field, and the field is named.`;
+setting for how much to reason. Fields that a model is known not to accept are left out and named as well. If a provider refuses a
+request because of another field that only tunes the answer, the gateway sends the request once more without that
+field, and names it.`;
 
-export const intro = `A provider of another format can answer a request: the gateway reads the request, writes it in the provider's format,
+export const intro = `A request can be answered by a provider with another format: the gateway converts the request to the provider's format
 and translates the answer back, streamed or whole. A provider that speaks the request's own format receives and
 returns the bytes unchanged, and nothing on this page applies.
 
@@ -101,13 +101,13 @@ curl -sD - http://127.0.0.1:20128/v1/chat/completions \\
   -H "authorization: Bearer $MODELGATE_KEY" -H 'content-type: application/json' \\
   -d '{"model": "anthropic/claude-sonnet-5", "seed": 7, "messages": [{"role": "user", "content": "hi"}]}'
 
-# nor does it have a second answer: 400, "param": "n"
+# Nor can it express several answers: 400, "param": "n"
 curl -s http://127.0.0.1:20128/v1/chat/completions \\
   -H "authorization: Bearer $MODELGATE_KEY" -H 'content-type: application/json' \\
   -d '{"model": "anthropic/claude-sonnet-5", "n": 2, "messages": [{"role": "user", "content": "hi"}]}'
 \`\`\`
 
-**To see it before anything is sent**, add the header \`x-gateway-dry-run: 1\`. The request is processed like any other
+**To see this before anything is sent**, add the header \`x-gateway-dry-run: 1\`. The request is processed like any other
 up to the first attempt; no provider is called, nothing is charged or recorded. The answer lists the targets, best
 first, each with what it would not receive as you sent it (\`dropped\`, \`lowered\`, \`added\`) or why it cannot be used
 (\`error\`), and the targets that were skipped (\`skipped\`). The paths for images, audio, token counts and stored
@@ -119,7 +119,7 @@ curl -s http://127.0.0.1:20128/v1/chat/completions -H 'x-gateway-dry-run: 1' \\
   -d '{"model": "auto", "seed": 7, "messages": [{"role": "user", "content": "hi"}]}'
 \`\`\`
 
-For what the table below does not show, see the folders \`*.golden\` in \`test/translation/requests\` and \`src/codecs/*/fixtures\`: whole
+The tables below do not show everything. The folders \`*.golden\` in \`test/translation/requests\` and \`src/codecs/*/fixtures\` have whole
 requests and streams, each in every other format.
 
 ## Always carried
