@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Store, Value } from '../database.ts';
 import { ownIds } from '../node-name.ts';
 import { storable } from '../storable.ts';
@@ -24,7 +25,7 @@ const owned =
     return own === null ? null : { ...row, [column]: ownIds(to).stored(own) };
   };
 
-const LARGE_ROWS = 20;
+const LARGE_ROWS = 10;
 
 /**
  * What is moved, in an order in which no row refers to one that is not there yet. Left behind are `revision`, which each
@@ -74,7 +75,7 @@ export const movedTables: readonly MovedTable[] = [
 /** The setting that a store has while it is being filled. */
 export const MOVE_SETTING = 'store_move';
 
-/** A row as text that is the same for the same content, whichever store it is from. */
+/** A row as text that is the same for the same content, whichever store it is from. Of bytes it has the digest alone. */
 export function canonical(row: StoredRow): string {
   const members = Object.keys(row)
     .sort()
@@ -82,7 +83,7 @@ export function canonical(row: StoredRow): string {
       const value = row[name] ?? null;
       if (typeof value === 'string') return [name, storable(value)];
       return value instanceof Uint8Array
-        ? [name, { hex: Buffer.from(value).toString('hex') }]
+        ? [name, { sha256: hash('sha256', value, 'base64url') }]
         : [name, value];
     });
   return JSON.stringify(members);
