@@ -19,6 +19,8 @@ export interface Tables {
   /** Values of attributes of requests, by the number that `value_counts` has for them. */
   counted_values: { number: Generated<number>; value: string };
   value_counts: ValueCountsTable;
+  /** How many runs of tools began in a time, while `usage_spans` is as it was. */
+  run_totals: { id: number; since: number; before: number; fingerprint: string; runs: number };
   /** Sums over requests that were removed from the ledger by their age. */
   archived_sums: UsageSumTable & { number: Generated<number> };
   archived_spans: { step_ms: number; at: number };
@@ -75,6 +77,7 @@ const known: Readonly<Record<keyof Tables, true>> = {
   usage_spans: true,
   counted_values: true,
   value_counts: true,
+  run_totals: true,
   archived_sums: true,
   archived_spans: true,
   responses: true,
@@ -399,7 +402,7 @@ export interface UsageSpanTable {
   at: number;
   /** 1 once the sums are kept; 0, or on a server the negative number of whoever makes them, while its requests are summed up. */
   complete: number;
-  /** 1 where the values of its requests are counted in `value_counts`. */
+  /** Above 0 where the values of its requests are counted in `value_counts`: another number each time. */
   counted: Generated<number>;
 }
 

@@ -70,6 +70,7 @@ describe('moving a store', { skip: !hasPostgres }, () => {
       'usage_spans',
       'counted_values',
       'value_counts',
+      'run_totals',
     ];
     const known = [...movedTables.map(({ name }) => name), ...left];
     assert.deepEqual(known.sort(), [...tableNames].sort());

@@ -165,7 +165,7 @@ export async function uncountedDays(db: Db): Promise<number[]> {
     .select('at')
     .where('step_ms', '=', HOUR_MS)
     .where('complete', '=', 1)
-    .where('counted', '=', 1)
+    .where('counted', '>', 0)
     .execute();
   const counted = await db
     .selectFrom('value_counts')
@@ -190,12 +190,12 @@ export async function countDay(db: Db, day: number): Promise<boolean> {
   // Not just a look: on a server, whoever changes one of them meanwhile would not be noticed.
   const hours = await db
     .updateTable('usage_spans')
-    .set({ counted: 1 })
+    .set({ counted: sql`counted` })
     .where('step_ms', '=', HOUR_MS)
     .where('at', '>=', day)
     .where('at', '<', day + DAY_MS)
     .where('complete', '=', 1)
-    .where('counted', '=', 1)
+    .where('counted', '>', 0)
     .returning('at')
     .execute();
   if (hours.length < DAY_MS / HOUR_MS) return false;

@@ -6,6 +6,7 @@ import { takeLease } from '../../store/lease.ts';
 import type { Tables } from '../../store/tables.ts';
 import { countDay, countHour, numberValues, replaceCounts, uncountedDays } from './count-values.ts';
 import { type KeepingTurn, type MissingSpan, missingSpans } from './missing.ts';
+import { isRunTotalCurrent, updateRunTotal } from './run-totals.ts';
 import { DAY_MS, HOUR_MS, type KeptSet, keptSets } from './sets.ts';
 import { sumSpans } from './sum-spans.ts';
 
@@ -24,7 +25,11 @@ const disturbances: ReadonlySet<unknown> = new Set(['40001', '40P01']);
 export async function keepMissingOnServer(store: PostgresStore, turn: KeepingTurn): Promise<number> {
   const isThere = await forgetRemoved(store);
   const missing = async () => (await missingSpans(store.reading, turn.now())).filter(({ at }) => isThere(at));
-  if ((await missing()).length === 0) return 0;
+  const isDone = async ({ reading }: Pick<PostgresStore, 'reading'>) =>
+    (await missing()).length === 0 &&
+    (await uncountedDays(reading)).length === 0 &&
+    (await isRunTotalCurrent(reading));
+  if (await isDone(store)) return 0;
   const lease = await takeLease(store, 'kept sums', LEASE_MS);
   if (lease === null) return 0;
   try {
@@ -34,15 +39,19 @@ export async function keepMissingOnServer(store: PostgresStore, turn: KeepingTur
     for (const [, spans] of [...days].sort(([one], [other]) => other - one)) {
       if (turn.over()) return kept;
       kept += await keepSumsOnServer(store, spans);
+      await countDays(store);
     }
-    for (const day of await uncountedDays(store.reading)) {
-      if (turn.over()) return kept;
-      await undisturbed(() => store.inSnapshot((db) => countDay(db, day)));
-    }
+    await countDays(store);
+    if (!turn.over()) await undisturbed(() => store.inSnapshot((db) => updateRunTotal(db)));
     return kept;
   } finally {
     await lease.release();
   }
+}
+
+async function countDays(store: PostgresStore): Promise<void> {
+  for (const day of await uncountedDays(store.reading))
+    await undisturbed(() => store.inSnapshot((db) => countDay(db, day)));
 }
 
 /**
@@ -94,7 +103,7 @@ async function keepMarked(db: Kysely<Tables>, marker: number): Promise<number> {
   const kept = await spans.forUpdate().execute();
   await db
     .updateTable('usage_spans')
-    .set({ complete: 1, counted: 1 })
+    .set({ complete: 1, counted: sql`cast(1 + floor(random() * 2147483647) as bigint)` })
     .where('complete', '=', marker)
     .execute();
   return kept.length;

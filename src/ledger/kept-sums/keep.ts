@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import type { Store } from '../../store/database.ts';
 import { dimensionsIn, measures, sumColumns } from '../sums.ts';
 import { countDay, countHour, numberValues, replaceCounts } from './count-values.ts';
-import { HOUR_MS, type KeptSet, keptSets } from './sets.ts';
+import { fingerprintOf, updateRunTotal } from './run-totals.ts';
+import { countedNumber, HOUR_MS, type KeptSet, keptSets } from './sets.ts';
 
 /**
  * Sums up the requests of one span of time and keeps the sums. What is counted stays exact: a request that is written or
@@ -35,7 +36,7 @@ export async function keepSums(working: Store['db'], stepMs: number, at: number)
         await sql`delete from usage_sums where grouping_name = ${name} and at = ${at}`.execute(working);
       await sql`insert into usage_sums select * from summed`.execute(working);
       if (counted !== null) await replaceCounts(working, at, counted);
-      await sql`update usage_spans set complete = 1, counted = ${isHour ? 1 : 0} where ${span}`.execute(
+      await sql`update usage_spans set complete = 1, counted = ${isHour ? countedNumber() : 0} where ${span}`.execute(
         working,
       );
     }
@@ -58,6 +59,14 @@ export async function countDayInFile(working: Store['db'], day: number): Promise
     await sql`rollback`.execute(working);
     throw error;
   }
+}
+
+/** Brings the count of runs of tools up to the last hour that is summed up. */
+export async function updateRunTotalInFile(working: Store['db']): Promise<void> {
+  await updateRunTotal(
+    working,
+    async ({ fingerprint, ...time }) => (await fingerprintOf(working, time)) === fingerprint,
+  );
 }
 
 async function sumUp(working: Store['db'], { by, name, stepMs }: KeptSet, at: number): Promise<void> {

@@ -28,6 +28,7 @@ import { keepSums } from './keep.ts';
 import { keepSumsOnServer } from './keep-on-server.ts';
 import { keepMissing } from './open.ts';
 import { allSums } from './read.ts';
+import { countOfRuns } from './run-totals.ts';
 import { setFor } from './sets.ts';
 
 const HOUR_MS = 3_600_000;
@@ -218,6 +219,57 @@ function keptSums(engine: Engine): void {
         assert.deepEqual(told, topGroups(await plainly(store, query), ['key'], top));
       }
     assert.equal(await topKeys(store, { by: ['key'], since }, 21, now), null, 'there is no rest');
+  });
+
+  it('are joined by a count of the runs of tools, which is what the ledger says', async (test) => {
+    const random = createRandom(11);
+    const entries = madeEntries().map((entry, index) => ({
+      ...entry,
+      session: random.pick([
+        null,
+        ...Array.from({ length: 60 }, (_, run) => `run-${run + Math.floor(index / 20)}`),
+      ]),
+    }));
+    const store = await keptLedger(test, engine, entries);
+    const counted = async () => {
+      const { rows } = await sql<{ count: number }>`select count(*) as count from (
+        select distinct session, key_id from requests where session is not null) as run`.execute(store.db);
+      assert.equal(await countOfRuns(store.db), rows[0]?.count);
+    };
+    const kept = async () => (await store.db.selectFrom('run_totals').selectAll().executeTakeFirst())?.runs;
+    await counted();
+    assert.ok(Number(await kept()) > 30);
+    // One run more, one that becomes longer at its beginning, and the first request of all is gone.
+    const first = entries
+      .toSorted((one, other) => one.startedAt - other.startedAt)
+      .find(({ session }) => session);
+    const changes = [
+      () =>
+        store.db
+          .insertInto('requests')
+          .values({ ...lateRow, session: 'late' })
+          .execute(),
+      () =>
+        store.db
+          .insertInto('requests')
+          .values({ ...lateRow, id: 'earlier', started_at: now - 3 * DAY_MS, session: 'late' })
+          .execute(),
+      () => store.db.deleteFrom('requests').where('id', '=', String(first?.id)).execute(),
+      () =>
+        store.db
+          .insertInto('requests')
+          .values({ ...lateRow, id: 'now', started_at: now, session: 'new' })
+          .execute(),
+    ];
+    for (const change of changes) {
+      await change();
+      await counted();
+      await keepMissing(store, () => now);
+      await counted();
+    }
+    await keepMissing(store, () => now + 5 * HOUR_MS);
+    await counted();
+    assert.equal(await kept(), await countOfRuns(store.db), 'all hours have ended');
   });
 
   it('give way to a request that comes late, to what it really used and to one that is gone', async (test) => {

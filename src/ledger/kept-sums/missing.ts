@@ -32,7 +32,7 @@ export async function missingSpans(db: Kysely<Tables>, now: number): Promise<Mis
       .where('step_ms', '=', stepMs)
       .where('complete', '=', 1)
       // Of an earlier version there may be sums of hours whose values are not counted.
-      .where((where) => where.or([where('counted', '=', 1), where('step_ms', '!=', HOUR_MS)]))
+      .where((where) => where.or([where('counted', '>', 0), where('step_ms', '!=', HOUR_MS)]))
       .execute();
     const archived = await db
       .selectFrom('archived_spans')

@@ -1,9 +1,10 @@
 import type { Schedule } from '../../lib/schedule.ts';
 import type { SqliteStore, Store } from '../../store/database.ts';
 import { uncountedDays } from './count-values.ts';
-import { countDayInFile, keepSums } from './keep.ts';
+import { countDayInFile, keepSums, updateRunTotalInFile } from './keep.ts';
 import { keepMissingOnServer } from './keep-on-server.ts';
-import { type KeepingTurn, missingSpans } from './missing.ts';
+import { type KeepingTurn, type MissingSpan, missingSpans } from './missing.ts';
+import { HOUR_MS } from './sets.ts';
 
 const LOOK_MS = 60_000;
 /** How long one look may take; the next one goes on. */
@@ -63,13 +64,13 @@ async function keepMissingInFile(
   { now, over }: KeepingTurn,
 ): Promise<number> {
   let kept = 0;
-  for (const { at, stepMs } of await missingSpans(working, now())) {
-    if (over()) return kept;
-    if (await keepSums(working, stepMs, at)) kept += 1;
-  }
-  for (const day of await uncountedDays(working)) {
-    if (over()) return kept;
-    await countDayInFile(working, day);
-  }
+  const missing = await missingSpans(working, now());
+  const keepThose = async (spans: readonly MissingSpan[]) => {
+    for (const { at, stepMs } of spans) if (!over() && (await keepSums(working, stepMs, at))) kept += 1;
+  };
+  await keepThose(missing.filter(({ stepMs }) => stepMs === HOUR_MS));
+  for (const day of await uncountedDays(working)) if (!over()) await countDayInFile(working, day);
+  await keepThose(missing.filter(({ stepMs }) => stepMs !== HOUR_MS));
+  if (!over()) await updateRunTotalInFile(working);
   return kept;
 }

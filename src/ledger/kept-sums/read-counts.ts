@@ -71,7 +71,7 @@ async function countedHours({ db }: LedgerReader, { before, since }: CountedTime
     .select('at')
     .where('step_ms', '=', HOUR_MS)
     .where('complete', '=', 1)
-    .where('counted', '=', 1);
+    .where('counted', '>', 0);
   if (since !== null) select = select.where('at', '>=', since);
   if (before !== null) select = select.where('at', '<=', before - HOUR_MS);
   return (await select.orderBy('at').execute()).map(({ at }) => at);

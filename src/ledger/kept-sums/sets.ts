@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Grouping } from '../schema.ts';
 import { type Dimension, dimensionsIn, type SumsQuery } from '../sums.ts';
 import { timeBuckets, timeGroupingIn } from '../time-buckets.ts';
@@ -31,6 +32,9 @@ export const keptSets: readonly KeptSet[] = [
   { name: 'tag', by: ['tag'], stepMs: DAY_MS },
   { name: 'key', by: ['key'], stepMs: DAY_MS },
 ];
+
+/** A number for a span that is counted, which no other is likely to have. */
+export const countedNumber = (): number => randomInt(1, 2 ** 31);
 
 /** The lengths of the spans that sums are kept for. */
 export const stepsMs: readonly number[] = [...new Set(keptSets.map(({ stepMs }) => stepMs))];

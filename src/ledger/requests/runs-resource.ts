@@ -4,6 +4,7 @@ import { GatewayError } from '../../lib/error.ts';
 import type { Store } from '../../store/database.ts';
 import { inputColumns, outputColumns } from '../buckets.ts';
 import { clientColumn } from '../counted-columns.ts';
+import { countOfRuns } from '../kept-sums/run-totals.ts';
 import { namesOf } from '../names.ts';
 import { conditionOf } from '../page.ts';
 import { type ToolRun, toolRun } from '../schema.ts';
@@ -56,6 +57,7 @@ export function countQuery({ db }: Pick<Store, 'db'>, groups: ListQuery['groups'
 }
 
 async function countOf(store: Pick<Store, 'db'>, groups: ListQuery['groups']): Promise<number> {
+  if (groups.length === 0) return countOfRuns(store.db);
   return (await countQuery(store, groups).executeTakeFirstOrThrow()).count;
 }
 
@@ -80,8 +82,52 @@ export function latestQuery({ db }: Pick<Store, 'db'>, { limit, offset }: Slice)
     .offset(offset);
 }
 
+/** Requests that are looked at for the latest runs: first for one page, at last too many to go on. */
+const LATEST_ROWS = 1_000;
+const MOST_ROWS = 64_000;
+
+interface Run {
+  session: string | null;
+  key_id: string | null;
+}
+
+/**
+ * Which runs come first of all, by the latest requests: the first page of millions of runs needs a few of them. Null where more would have
+ * to be looked at than is worth it.
+ */
+async function latestByTime({ db }: Pick<Store, 'db'>, { limit, offset }: Slice): Promise<Run[] | null> {
+  for (let most = LATEST_ROWS; most <= MOST_ROWS; most *= 8) {
+    const rows = await db
+      .selectFrom('requests')
+      .select(['session', 'key_id', 'started_at'])
+      // As an expression, for the index by time.
+      .where(sql<boolean>`coalesce(session, null) is not null`)
+      .orderBy('started_at', 'desc')
+      .limit(most)
+      .execute();
+    const isAll = rows.length < most;
+    // Of the earliest moment there may be more.
+    const earliest = isAll ? Number.NEGATIVE_INFINITY : (rows.at(-1)?.started_at ?? 0);
+    const runs = new Map<string, (typeof rows)[number]>();
+    for (const row of rows) {
+      const run = runOf(row.session, row.key_id);
+      if (row.started_at > earliest && !runs.has(run)) runs.set(run, row);
+    }
+    if (!isAll && runs.size < offset + limit) continue;
+    return [...runs.values()].sort(laterFirst).slice(offset, offset + limit);
+  }
+  return null;
+}
+
+function laterFirst(
+  one: { session: string | null; started_at: number },
+  other: { session: string | null; started_at: number },
+): number {
+  return other.started_at - one.started_at || ((one.session ?? '') < (other.session ?? '') ? -1 : 1);
+}
+
 async function latestRuns(store: Pick<Store, 'db'>, slice: Slice): Promise<ToolRun[]> {
-  const latest = await latestQuery(store, slice).execute();
+  const latest: Run[] = (await latestByTime(store, slice)) ?? (await latestQuery(store, slice).execute());
   if (latest.length === 0) return [];
   const sessions = [...new Set(latest.flatMap(({ session }) => session ?? []))];
   // Runs of other keys may have the same session, and are dropped below.

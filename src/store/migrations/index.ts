@@ -38,6 +38,7 @@ import { keptSumsOnServers } from './0051-kept-sums-on-servers.ts';
 import { valueCounts } from './0052-value-counts.ts';
 import { archivedUsage } from './0053-archived-usage.ts';
 import { sumsByKey } from './0054-sums-by-key.ts';
+import { runTotals } from './0055-run-totals.ts';
 import { finishReasons } from './0057-finish-reasons.ts';
 import { jobRuns } from './0058-job-runs.ts';
 
@@ -82,6 +83,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0052-value-counts': valueCounts,
   '0053-archived-usage': archivedUsage,
   '0054-sums-by-key': sumsByKey,
+  '0055-run-totals': runTotals,
   '0057-finish-reasons': finishReasons,
   '0058-job-runs': jobRuns,
 };
