@@ -42,7 +42,7 @@ export const letta: Tool = {
         settings: [{ path: ['preferredBackendMode'], value: 'local' }],
       },
     ],
-    steps: ['Make an agent that asks it: letta --new-agent --model openai-compatible/MODEL'],
+    steps: ['Make an agent that uses it: letta --new-agent --model openai-compatible/MODEL'],
   },
   evidence: { package: '@letta-ai/letta-code@0.32.18', by: 'run', date: '2026-11-22' },
 };

@@ -12,7 +12,7 @@ export const antigravity: Tool = {
   baseUrlSupport: 'none',
   configType: 'mitm',
   binaries: ['antigravity'],
-  limitation: 'it asks the models of a Google account only, and documents no setting for another endpoint',
+  limitation: 'it only uses the models of a Google account, and documents no setting for another endpoint',
   recipe: { api: 'gemini', model: 'optional', files: [] },
   evidence: { package: 'antigravity.google/docs', by: 'read', date: '2026-11-22' },
 };

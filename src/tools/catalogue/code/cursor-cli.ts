@@ -14,7 +14,7 @@ export const cursorCli: Tool = {
   configType: 'guide',
   binaries: ['cursor-agent'],
   limitation:
-    'it asks the models of a Cursor account only, and has no setting for another endpoint or key of a provider',
+    "it only uses the models of a Cursor account, and has no setting for another endpoint or a provider's key",
   recipe: { api: 'openai-chat', model: 'optional', files: [] },
   evidence: {
     package: 'cursor.com/docs/cli/reference/configuration, the whole list of its settings',

@@ -14,7 +14,7 @@ export const cursor: Tool = {
   configType: 'guide',
   binaries: ['cursor'],
   limitation:
-    "its own servers call the endpoint, so they have to reach the gateway from the internet; agents and completion keep to Cursor's models",
+    "its servers call the endpoint, so the gateway needs a public address; agents and completion always use Cursor's models",
   recipe: {
     api: 'openai-chat',
     model: 'required',

@@ -38,7 +38,7 @@ export const forge: Tool = {
       },
     ],
     steps: [
-      'Where you have logged in to a provider with Forge before, run `forge provider login modelgate` and give it the gateway key.',
+      'If you have logged in to a provider with Forge before, run `forge provider login modelgate` and enter the gateway key.',
     ],
   },
   evidence: { package: 'antinomyhq/forge v2.9.9', by: 'read', date: '2026-11-22' },

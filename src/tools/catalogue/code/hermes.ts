@@ -13,7 +13,7 @@ export const hermes: Tool = {
   baseUrlSupport: 'none',
   configType: 'guide',
   binaries: ['hermes'],
-  limitation: 'it has no configuration beside the one of Hermes Agent',
+  limitation: 'it has no configuration of its own; configure Hermes Agent instead',
   recipe: { api: 'openai-chat', model: 'optional', files: [] },
   evidence: { package: 'NousResearch/hermes-agent', by: 'read', date: '2026-11-22' },
 };

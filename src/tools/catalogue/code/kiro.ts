@@ -12,7 +12,7 @@ export const kiro: Tool = {
   baseUrlSupport: 'none',
   configType: 'mitm',
   binaries: ['kiro-cli', 'kiro'],
-  limitation: 'it asks the models of a Kiro or AWS account only, and has no setting for another endpoint',
+  limitation: 'it only uses the models of a Kiro or AWS account, and has no setting for another endpoint',
   recipe: { api: 'anthropic-messages', model: 'optional', files: [] },
   evidence: {
     package: 'kirodotdev/Kiro, issue 9367 (own keys and endpoints, open)',

@@ -10,7 +10,7 @@ export const roo: Tool = {
   id: 'roo',
   name: 'Roo Code',
   color: '#3F8EFC',
-  description: 'Open-source coding agent for VS Code and its relatives',
+  description: 'Open-source coding agent for VS Code and compatible editors',
   docsUrl: 'https://docs.roocode.com',
   category: 'code',
   vendor: 'Roo Code (open source)',
@@ -43,7 +43,7 @@ export const roo: Tool = {
         ],
       },
     ],
-    steps: ['Reload the window of the editor: Roo Code takes the profile "modelgate" when it starts.'],
+    steps: ['Reload the window of the editor: Roo Code loads the profile "modelgate" when it starts.'],
   },
   evidence: { package: 'RooCodeInc/Roo-Code v3.52.1', by: 'read', date: '2026-11-22' },
 };
