@@ -4,40 +4,79 @@ import { Worker } from 'node:worker_threads';
 /** A write-ahead log beyond this size is folded into the database. */
 const WAL_BYTES = 8 * 1024 * 1024;
 
+/** A thread that has had nothing to do for so long ends: to start one takes five times as long as a checkpoint. */
+const IDLE_MS = 60_000;
+
+/** Answers each message with null, or the error's message; ends when it is told to. */
 const workerSource = `
   const { DatabaseSync } = require('node:sqlite');
-  const { workerData } = require('node:worker_threads');
+  const { parentPort, workerData } = require('node:worker_threads');
   const database = new DatabaseSync(workerData);
-  database.exec('pragma wal_checkpoint(passive)');
-  database.close();
+  parentPort.on('message', (order) => {
+    if (order === 'end') {
+      database.close();
+      parentPort.close();
+      return;
+    }
+    try {
+      database.exec('pragma wal_checkpoint(passive)');
+      parentPort.postMessage(null);
+    } catch ({ message }) {
+      parentPort.postMessage(message);
+    }
+  });
 `;
 
 export interface Checkpointer {
   /** Looks whether a checkpoint is due and runs it beside the event loop. */
   consider(): void;
-  /** Resolves when no checkpoint runs. */
-  settled(): Promise<void>;
+  /** Resolves when no checkpoint runs and nothing is open any more. */
+  close(): Promise<void>;
 }
 
 /**
- * Checkpoints wait for the disk (fsync), which would stall every request, so each runs in a short-lived thread.
+ * Checkpoints wait for the disk (fsync), which would stall every request, so they run in a thread, which stays while it is in use.
  * A failed one is reported and tried again at the next occasion; nothing is lost, the log only stays longer.
  */
 export function createCheckpointer(path: string, onError: (error: unknown) => void): Checkpointer {
-  let running: Promise<void> | null = null;
+  let thread: { worker: Worker; ended: Promise<void> } | null = null;
+  let isRunning = false;
+  let idle: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    clearTimeout(idle);
+    thread?.worker.postMessage('end');
+  };
+  const start = (): NonNullable<typeof thread> => {
+    const worker = new Worker(workerSource, { eval: true, workerData: path });
+    worker.unref();
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    worker.on('message', (fault: string | null) => {
+      isRunning = false;
+      idle = setTimeout(end, IDLE_MS).unref();
+      if (fault !== null) onError(new Error(fault));
+    });
+    worker.on('error', onError);
+    worker.on('exit', () => {
+      isRunning = false;
+      thread = null;
+      clearTimeout(idle);
+      resolve();
+    });
+    return { worker, ended };
+  };
   return {
     consider() {
-      if (running !== null || walBytes(path) < WAL_BYTES) return;
-      running = new Promise<void>((resolve) => {
-        const worker = new Worker(workerSource, { eval: true, workerData: path });
-        worker.on('error', onError);
-        worker.on('exit', () => {
-          running = null;
-          resolve();
-        });
-      });
+      if (isRunning || walBytes(path) < WAL_BYTES) return;
+      isRunning = true;
+      clearTimeout(idle);
+      thread ??= start();
+      thread.worker.postMessage('checkpoint');
     },
-    settled: () => running ?? Promise.resolve(),
+    async close() {
+      thread?.worker.ref();
+      end();
+      await thread?.ended;
+    },
   };
 }
 

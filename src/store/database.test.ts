@@ -223,7 +223,7 @@ describe('writing many rows', () => {
     assert.equal((await store.db.selectFrom('settings').selectAll().execute()).length, 1);
   });
 
-  it('folds a long log into the database while it runs, and cuts it down', async (test) => {
+  it('folds a long log into the database while it runs, as often as it is long, and cuts it down', async (test) => {
     const dataDir = temporaryFolder(test);
     const store = await openStore(dataDir);
     test.after(() => store.close());
@@ -233,21 +233,22 @@ describe('writing many rows', () => {
     const write = (batches: number, value: string) => {
       for (let i = 0; i < batches; i += 1) store.insertMany('settings', settings, [[`n${number++}`, value]]);
     };
-    write(63, text);
-    assert.ok(log() > 8 * 1024 * 1024);
-    write(1, text);
-    const deadline = performance.now() + PATIENCE_MS;
-    // A log that was folded in whole is begun anew by the next row, and cut.
-    while (log() > 2 * 1024 * 1024 && performance.now() < deadline) {
-      await delay(50);
-      write(1, '');
+    for (let time = 0; time < 2; time += 1) {
+      write(64, text);
+      if (time === 0) assert.ok(log() > 8 * 1024 * 1024);
+      const deadline = performance.now() + PATIENCE_MS;
+      // A log that was folded in whole is begun anew by the next row, and cut.
+      while (log() > 2 * 1024 * 1024 && performance.now() < deadline) {
+        await delay(50);
+        write(1, '');
+      }
+      assert.ok(log() <= 2 * 1024 * 1024, `the log still has ${log()} bytes`);
     }
-    assert.ok(log() <= 2 * 1024 * 1024, `the log still has ${log()} bytes`);
     const row = await store.db
       .selectFrom('settings')
       .select(sql<number>`sum(length(value))`.as('n'))
       .executeTakeFirst();
-    assert.equal(row?.n, 64 * text.length);
+    assert.equal(row?.n, 2 * 64 * text.length);
   });
 });
 

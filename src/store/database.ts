@@ -200,7 +200,7 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
     async close() {
       await reader.close();
       await worker.close();
-      await checkpointer.settled();
+      await checkpointer.close();
       writing.close();
       await db.destroy();
       // Kysely closes only what it has used. The last connection to close folds the log into the database.
