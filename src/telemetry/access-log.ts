@@ -2,7 +2,7 @@ import type { RequestHead } from '../http/exchange.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { inputTokens, outputTokens } from '../ledger/buckets.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
-import { jsonString, type LineLog } from '../lib/log.ts';
+import type { LineLog } from '../lib/log.ts';
 
 /** What is known of any HTTP request once it is over. */
 export interface ServedRequest {
@@ -55,41 +55,52 @@ interface Noted {
   keyName: string;
 }
 
+const noted = Symbol('what is logged of a request');
+
+/** A table from requests to their notes would cost each collection of garbage more than all else that is logged. */
+type NotedRequest = RequestHead & { [noted]?: Noted | undefined };
+
 export function createAccessLog(log: LineLog): AccessLog {
-  const noted = new WeakMap<RequestHead, Noted>();
   return {
-    identify(request, keyId, keyName) {
-      noted.set(request, { entry: null, keyId, keyName });
+    identify(request: NotedRequest, keyId, keyName) {
+      request[noted] = { entry: null, keyId, keyName };
     },
-    note(request, entry, keyName) {
-      noted.set(request, { entry, keyId: entry.keyId, keyName });
+    note(request: NotedRequest, entry, keyName) {
+      request[noted] = { entry, keyId: entry.keyId, keyName };
     },
     write({ bytesOut, durationMs, id, isProbe, path, request, status }) {
       const level = isProbe ? 'debug' : 'info';
       if (!log.isOn(level)) return;
-      const model = noted.get(request);
-      // The table would otherwise grow until the next large collection, and each small one walks through it.
-      noted.delete(request);
-      const members =
-        member('id', id) +
-        member('method', request.method) +
-        member('path', path) +
-        member('status', status ?? model?.entry?.status ?? CLIENT_CLOSED) +
-        member('duration_ms', Math.round(durationMs)) +
-        member('bytes_in', bodyBytes(request)) +
-        member('bytes_out', bytesOut) +
-        (model === undefined ? '' : member('key', model.keyName) + member('key_id', model.keyId)) +
-        (model?.entry == null ? '' : modelMembers(model.entry));
-      log.write(level, members, 'request');
+      const notedRequest: NotedRequest = request;
+      const note = notedRequest[noted];
+      notedRequest[noted] = undefined;
+      const entry = note?.entry ?? null;
+      log.write(level, {
+        id,
+        method: request.method,
+        path,
+        status: status ?? entry?.status ?? CLIENT_CLOSED,
+        duration_ms: Math.round(durationMs),
+        bytes_in: bodyBytes(request),
+        bytes_out: bytesOut ?? undefined,
+        key: note?.keyName,
+        key_id: note?.keyId ?? undefined,
+        format: entry?.format,
+        requested_model: shortened(entry?.requestedModel),
+        provider: entry?.provider ?? undefined,
+        connection: entry?.connection ?? undefined,
+        model: entry?.model ?? undefined,
+        outcome: entry?.outcome,
+        error: entry?.errorCode ?? undefined,
+        attempts: entry?.attempts,
+        ttft_ms: entry?.ttftMs ?? undefined,
+        input_tokens: entry?.usage ? inputTokens(entry.usage) : undefined,
+        output_tokens: entry?.usage ? outputTokens(entry.usage) : undefined,
+        cost_usd: entry?.costUsd ?? undefined,
+        msg: 'request',
+      });
     },
   };
-}
-
-/** One member of a line, behind its comma; nothing where there is no value. A number that JSON does not have is null. */
-function member(name: string, value: string | number | null | undefined): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'string') return `,"${name}":${jsonString(value)}`;
-  return `,"${name}":${Number.isFinite(value) ? value : 'null'}`;
 }
 
 /** What nginx writes for a client that closed the connection before it was answered. */
@@ -98,7 +109,8 @@ const CLIENT_CLOSED = 499;
 const LONGEST_TEXT = 500;
 
 /** The name that a client chose takes no more room in a line than this. */
-function shortened(text: string): string {
+function shortened(text: string | null = null): string | undefined {
+  if (text === null) return undefined;
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT)}…`;
 }
 
@@ -106,22 +118,4 @@ function shortened(text: string): string {
 function bodyBytes({ headers }: RequestHead): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
-}
-
-function modelMembers(entry: LedgerEntry): string {
-  const { requestedModel, usage } = entry;
-  return (
-    member('format', entry.format) +
-    member('requested_model', requestedModel === null ? null : shortened(requestedModel)) +
-    member('provider', entry.provider) +
-    member('connection', entry.connection) +
-    member('model', entry.model) +
-    member('outcome', entry.outcome) +
-    member('error', entry.errorCode) +
-    member('attempts', entry.attempts) +
-    member('ttft_ms', entry.ttftMs) +
-    member('input_tokens', usage === null ? null : inputTokens(usage)) +
-    member('output_tokens', usage === null ? null : outputTokens(usage)) +
-    member('cost_usd', entry.costUsd)
-  );
 }

@@ -6,12 +6,15 @@ export const MAX_MODELS = 300;
 
 /** Gives a model's name while it is among the first, else `other`. */
 export function boundedNames(): (provider: string, model: string) => string {
-  const known = new Set<string>();
+  const known = new Map<string, Set<string>>();
+  let count = 0;
   return (provider, model) => {
-    const name = `${provider}/${model}`;
-    if (known.has(name)) return model;
-    if (known.size >= MAX_MODELS) return 'other';
-    known.add(name);
+    const models = known.get(provider);
+    if (models?.has(model)) return model;
+    if (count >= MAX_MODELS) return 'other';
+    count += 1;
+    if (models === undefined) known.set(provider, new Set([model]));
+    else models.add(model);
     return model;
   };
 }

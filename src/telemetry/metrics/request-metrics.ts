@@ -5,6 +5,7 @@ import { errorKindOf } from '../../lib/error.ts';
 import { boundedNames } from './bounded-names.ts';
 import type { Labels, MetricFamily, ScalarPoint } from './family.ts';
 import { createHistogram, type Histogram } from './histogram.ts';
+import { createSeriesMap } from './series-map.ts';
 import { createTally, type Tally } from './tally.ts';
 
 /** Counts finished model requests since the start. */
@@ -40,8 +41,11 @@ interface UpstreamSeries {
 }
 
 export function createRequestMetrics(): RequestMetrics {
-  const series = new Map<string, Series>();
-  const upstream = new Map<string, UpstreamSeries>();
+  const series = createSeriesMap((values) => newSeries(labelsOf(values)));
+  const upstream = createSeriesMap<UpstreamSeries>((values) => ({
+    labels: labelsOf(values),
+    duration: createHistogram(durationBounds),
+  }));
   const tallies = {
     errors: createTally(['provider', 'kind', 'code']),
     attempts: createTally(['provider', 'outcome', 'code']),
@@ -57,13 +61,7 @@ export function createRequestMetrics(): RequestMetrics {
       const { format, outcome } = entry;
       const provider = entry.provider ?? 'none';
       const model = entry.model === null ? 'none' : boundedModel(provider, entry.model);
-      const key = `${provider}\n${model}\n${format}\n${outcome}`;
-      let one = series.get(key);
-      if (one === undefined) {
-        one = newSeries({ provider, model, format, outcome });
-        series.set(key, one);
-      }
-      addTo(one, entry);
+      addTo(series.of([provider, model, format, outcome]), entry);
       if (entry.cached) tallies.cached.add(1, provider);
       if (entry.continued > 0) tallies.continued.add(entry.continued, provider);
       if (outcome === 'failed' && entry.errorCode !== null)
@@ -78,7 +76,7 @@ export function createRequestMetrics(): RequestMetrics {
       }
     },
     families: () => [
-      ...requestFamilies([...series.values()]),
+      ...requestFamilies(series.all()),
       tallied(
         tallies.errors,
         'errors',
@@ -91,7 +89,7 @@ export function createRequestMetrics(): RequestMetrics {
         unit: 'seconds',
         help: 'Duration of one attempt at an upstream, from sending the request to the end of the answer',
         bounds: durationBounds,
-        points: [...upstream.values()].map(({ duration, labels }) => duration.point(labels)),
+        points: upstream.all().map(({ duration, labels }) => duration.point(labels)),
       },
       tallied(tallies.attempts, 'upstream_attempts', 'Attempts at upstreams, by outcome and error code'),
       tallied(
@@ -117,18 +115,14 @@ export function createRequestMetrics(): RequestMetrics {
   }
 
   function observeUpstream({ durationMs, model, outcome, provider }: TracedAttempt, format: string): void {
-    const bounded = boundedModel(provider, model);
-    const key = `${provider}\n${bounded}\n${format}\n${outcome}`;
-    let one = upstream.get(key);
-    if (one === undefined) {
-      one = {
-        labels: { provider, model: bounded, format, outcome },
-        duration: createHistogram(durationBounds),
-      };
-      upstream.set(key, one);
-    }
+    const one = upstream.of([provider, boundedModel(provider, model), format, outcome]);
     one.duration.observe(durationMs / 1000);
   }
+}
+
+/** @param values of `provider`, `model`, `format` and `outcome` */
+function labelsOf([provider = '', model = '', format = '', outcome = '']: readonly string[]): Labels {
+  return { provider, model, format, outcome };
 }
 
 function newSeries(labels: Labels): Series {

@@ -1,4 +1,5 @@
 import type { ScalarPoint } from './family.ts';
+import { createSeriesMap } from './series-map.ts';
 
 /** A counter with a series for each combination of its labels' values, which must be few. */
 export interface Tally {
@@ -8,16 +9,13 @@ export interface Tally {
 }
 
 export function createTally(labels: readonly string[]): Tally {
-  const counts = new Map<string, { values: readonly string[]; amount: number }>();
+  const counts = createSeriesMap((values) => ({ values, amount: 0 }));
   return {
     add(amount, ...values) {
-      const key = values.join('\n');
-      const count = counts.get(key);
-      if (count === undefined) counts.set(key, { values, amount });
-      else count.amount += amount;
+      counts.of(values).amount += amount;
     },
     points: () =>
-      [...counts.values()].map(({ amount, values }) => ({
+      counts.all().map(({ amount, values }) => ({
         labels: Object.fromEntries(labels.map((label, index) => [label, values[index] ?? ''])),
         value: amount,
       })),
