@@ -4,7 +4,7 @@ import type { FrameMeaning, ReportedError, StreamFacts } from '../codec.ts';
 import { errorInAnswer } from '../failures/error-in-answer.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../json/values.ts';
 import { DONE, encodeFrame, framesIn, isDone, judgeEnd, objectIn, ValueFrame } from '../stream/frames.ts';
-import { lastTier } from '../usage/tier-bytes.ts';
+import { tierAtEnds } from '../usage/tier-bytes.ts';
 import { hasPromptCounts, promptUsage } from '../usage/token-counts.ts';
 import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
 import type { Usage } from '../wire-format.ts';
@@ -30,7 +30,7 @@ export function readChoiceUsage(body: Uint8Array): Usage | null {
 
 /** The tier of every chunk and of a whole answer, at its root. */
 export function readChoiceTier(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'stream'): string | null {
-  return lastTier(tail, { kind, maxDepth: 1 }) ?? lastTier(head, { kind, maxDepth: 1 });
+  return tierAtEnds(head, tail, { kind, maxDepth: 1 });
 }
 
 /** What a frame means; `carries` tells whether a choice that has not finished holds anything for the caller. */

@@ -8,9 +8,16 @@ const key = utf8Bytes('"service_tier"');
  * The tier that the last field `service_tier` names that stands at most `maxDepth` containers deep, as `tierWord` has it;
  * null for none.
  */
-export function lastTier(
-  bytes: Uint8Array,
+function lastTier(bytes: Uint8Array, where: Pick<TextFieldSearch, 'kind' | 'maxDepth'>): string | null {
+  return lastTextField(bytes, { key, ...where }, tierWord);
+}
+
+/** The same of an answer of which both ends are at hand, the last one first. A whole answer is its own beginning and end. */
+export function tierAtEnds(
+  head: Uint8Array,
+  tail: Uint8Array,
   where: Pick<TextFieldSearch, 'kind' | 'maxDepth'>,
 ): string | null {
-  return lastTextField(bytes, { key, ...where }, tierWord);
+  const last = lastTier(tail, where);
+  return last !== null || head === tail ? last : lastTier(head, where);
 }

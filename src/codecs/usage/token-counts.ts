@@ -62,7 +62,8 @@ function withReasoning(counts: InclusiveCounts): { completion: number; reasoning
 
 /** True when nothing was counted: such a report is as good as none. */
 export function isEmptyUsage(usage: Usage): boolean {
-  return Object.values(usage).every((count: number) => count === 0);
+  for (const bucket in usage) if (usage[bucket as keyof Usage] !== 0) return false;
+  return true;
 }
 
 /** True for the usage object of chat, completions and embeddings. */

@@ -10,7 +10,7 @@ import {
   textOf,
   wholeCount,
 } from '../../json/values.ts';
-import { lastTier } from '../../usage/tier-bytes.ts';
+import { tierAtEnds } from '../../usage/tier-bytes.ts';
 import { disjoint, isEmptyUsage } from '../../usage/token-counts.ts';
 import { lastUsage, type UsageFound, type UsageSearch } from '../../usage/usage-bytes.ts';
 import type { Usage } from '../../wire-format.ts';
@@ -37,8 +37,7 @@ export function readUsage(body: Uint8Array): Usage | null {
 
 /** The tier of a response: at its root, in events one deeper. What began names the tier that was asked for. */
 export function readTier(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'stream'): string | null {
-  const maxDepth = kind === 'body' ? 1 : 2;
-  return lastTier(tail, { kind, maxDepth }) ?? lastTier(head, { kind, maxDepth });
+  return tierAtEnds(head, tail, { kind, maxDepth: kind === 'body' ? 1 : 2 });
 }
 
 /** The usage object of a terminal event in `bytes`. */
