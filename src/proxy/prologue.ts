@@ -66,10 +66,31 @@ export interface PlannedRequest extends RoutedRequest {
  * @throws GatewayError `loop_detected`, `invalid_json`, `missing_model`, and those of `Routing.plan` and `refuseOtherModels`
  */
 export async function routed(context: ProxyContext, note: Note, asked: Asked): Promise<RoutedRequest> {
+  refuseLoop(asked.exchange, context.instance);
+  return route(context, note, asked, await asked.read());
+}
+
+/** The same for a request that may refer to earlier ones. @throws GatewayError as `routed` and `withResponseState` do */
+export async function planned(context: ProxyContext, note: Note, asked: Asked): Promise<PlannedRequest> {
+  refuseLoop(asked.exchange, context.instance);
+  const request = route(context, note, asked, await asked.read());
+  const { compacts = false, exchange, format, named, principal } = asked;
+  const { model, plan } = request;
+  const resolved = withResponseState(context, principal, {
+    endpoint: compacts,
+    format,
+    model,
+    targets: plan.targets,
+  });
+  const inPath =
+    named === undefined ? null : { ...named, array: named.stream && !asksForEvents(exchange.query) };
+  return { ...request, named: inPath, resolved: resolved instanceof Promise ? await resolved : resolved };
+}
+
+/** @throws GatewayError as `routed` does */
+function route(context: ProxyContext, note: Note, asked: Asked, read: ReadRequest): RoutedRequest {
   const { exchange, format, isFree = false, named, principal } = asked;
   const { headers } = exchange.request;
-  refuseLoop(exchange, context.instance);
-  const read = await asked.read();
   const body = read.kind === 'body' ? read.pieces : [];
   const upload = read.kind === 'form' ? read.upload : null;
   const memory = read.kind === 'body' ? (read.memory ?? null) : null;
@@ -92,22 +113,6 @@ export async function routed(context: ProxyContext, note: Note, asked: Asked): P
     refuseOtherModels({ body: pieces, inPath: named?.model ?? null, keyName: name });
   const facts = { ...note({ comboId, trace }), requestedModel: requested };
   return { facts, memory, model, upload, plan, snapshot };
-}
-
-/** The same for a request that may refer to earlier ones. @throws GatewayError as `routed` and `withResponseState` do */
-export async function planned(context: ProxyContext, note: Note, asked: Asked): Promise<PlannedRequest> {
-  const request = await routed(context, note, asked);
-  const { compacts = false, exchange, format, named, principal } = asked;
-  const { model, plan } = request;
-  const resolved = await withResponseState(context, principal, {
-    endpoint: compacts,
-    format,
-    model,
-    targets: plan.targets,
-  });
-  const inPath =
-    named === undefined ? null : { ...named, array: named.stream && !asksForEvents(exchange.query) };
-  return { ...request, named: inPath, resolved };
 }
 
 /** Where nobody but the request itself is told of what is known. */

@@ -5,18 +5,17 @@ import { type BodyMemory, bodyMemory } from '../http/body/memory.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
-import { lookUpAnswer } from './answer-cache/cached.ts';
+import { type CacheAnswer, lookUpAnswer } from './answer-cache/cached.ts';
 import type { ProxyContext } from './context.ts';
 import { finish } from './dispatch/finish.ts';
-import { runRequest } from './dispatch/run.ts';
+import { type Prepared, runRequest } from './dispatch/run.ts';
 import { dryRun, isDryRun } from './dry-run.ts';
-import { admit } from './inbound/admit.ts';
+import { type Admitted, admit } from './inbound/admit.ts';
 import type { Surface } from './inbound/routes.ts';
 import { newFacts } from './metering/entry.ts';
 import { pricesAt } from './metering/price.ts';
-import { type Asked, type Note, planned, unrecorded } from './prologue.ts';
+import { type Asked, type PlannedRequest, planned, unrecorded } from './prologue.ts';
 import { clientGone, endOfError } from './request/end.ts';
-import type { LedgerFacts } from './request/facts.ts';
 import { readMedia } from './upload/read-media.ts';
 
 /** What a path says of the requests that it takes. */
@@ -54,7 +53,7 @@ export function proxyRequest(
  * attempt are thrown for the surface to render; later ones are answered here.
  * @throws GatewayError
  */
-export async function proxyBody(
+export function proxyBody(
   context: ProxyContext,
   { exchange, memoryOf = () => null, read }: WithBody,
   surface: AskedSurface,
@@ -67,8 +66,7 @@ export async function proxyBody(
       return { kind: 'body', pieces, memory: memoryOf(pieces) };
     },
   };
-  if (isDryRun(exchange.request.headers)) await dryRun(context, request);
-  else await serve(context, request);
+  return isDryRun(exchange.request.headers) ? dryRun(context, request) : serve(context, request);
 }
 
 function asked(
@@ -85,64 +83,63 @@ function asked(
   };
 }
 
+/** An error that ends a request before it has a target gets its ledger entry here. */
 async function serve(context: ProxyContext, request: Asked): Promise<void> {
-  await recordingRefusals(context, newFacts(request), async (note) => {
-    const { facts, memory, model, named, plan, snapshot, resolved, upload } = await planned(
-      context,
-      note,
-      request,
-    );
-    if (upload === null && context.handover?.takes(plan.targets) === true)
-      return context.handover.pass(request.exchange, model.pieces);
-    const { pieces: body, start, end } = resolved.model;
-    const cached = upload === null ? await lookUpAnswer(context, { facts, body, named, plan }) : null;
-    if (cached?.kind === 'answered') return;
-    const asking = { facts, body, targets: resolved.targets, trace: plan.trace, snapshot };
-    const admitted = await admit(context, asking).catch((error) => {
-      cached?.refused();
-      throw error;
-    });
-    runRequest(context, {
-      facts: {
-        exchange: cached?.exchange ?? facts.exchange,
-        format: facts.format,
-        principal: facts.principal,
-        requestedModel: facts.requestedModel,
-        comboId: facts.comboId,
-        trace: plan.trace,
-        tags: facts.tags,
-        askedTier: facts.askedTier,
-        targets: admitted.targets,
-        reservation: admitted.reservation,
-        codec: codecOf(facts.format),
-        named,
-        responseState: resolved.responseState,
-        upload,
-        plan,
-        catalog: snapshot.catalog,
-        price: pricesAt(snapshot.catalog, facts.exchange.startedAt),
-      },
-      body: { pieces: body, span: { start, end }, model: facts.requestedModel },
-      memory,
-      ...(cached === null ? {} : { cache: cached.ended }),
-    });
-  });
-}
-
-/** Does `work`; an error that ends a request before it has a target gets its ledger entry here. */
-async function recordingRefusals<T>(
-  context: ProxyContext,
-  first: LedgerFacts,
-  work: (note: Note) => Promise<T>,
-): Promise<T> {
-  const note = unrecorded(first);
+  const note = unrecorded(newFacts(request));
+  /** Until the request is let in: tells who waits for the same answer that it does not come. */
+  let refused: (() => void) | null = null;
   try {
-    return await work(note);
+    const ready = await planned(context, note, request);
+    const { facts, model, named, plan, snapshot, resolved, upload } = ready;
+    if (upload === null && context.handover?.takes(plan.targets) === true)
+      return await context.handover.pass(request.exchange, model.pieces);
+    const { pieces: body } = resolved.model;
+    const lookUp = upload === null ? lookUpAnswer(context, { facts, body, named, plan }) : null;
+    const cached = lookUp === null ? null : await lookUp;
+    if (cached?.kind === 'answered') return;
+    refused = cached?.refused ?? null;
+    const entering = admit(context, { facts, body, targets: resolved.targets, trace: plan.trace, snapshot });
+    const admitted = entering instanceof Promise ? await entering : entering;
+    refused = null;
+    runRequest(context, prepared(ready, admitted, cached));
   } catch (error) {
+    refused?.();
     if (error instanceof GatewayError) {
       const end = error.code === 'client_closed' ? clientGone(false) : endOfError(error, false);
       finish(context, { facts: note({}), end, run: null });
     }
     throw error;
   }
+}
+
+function prepared(
+  { facts, memory, named, plan, snapshot, resolved, upload }: PlannedRequest,
+  { reservation, targets }: Admitted,
+  cached: Extract<CacheAnswer, { kind: 'ask' }> | null,
+): Prepared {
+  const { pieces, start, end } = resolved.model;
+  return {
+    facts: {
+      exchange: cached?.exchange ?? facts.exchange,
+      format: facts.format,
+      principal: facts.principal,
+      requestedModel: facts.requestedModel,
+      comboId: facts.comboId,
+      trace: plan.trace,
+      tags: facts.tags,
+      askedTier: facts.askedTier,
+      targets,
+      reservation,
+      codec: codecOf(facts.format),
+      named,
+      responseState: resolved.responseState,
+      upload,
+      plan,
+      catalog: snapshot.catalog,
+      price: pricesAt(snapshot.catalog, facts.exchange.startedAt),
+    },
+    body: { pieces, span: { start, end }, model: facts.requestedModel },
+    memory,
+    ...(cached === null ? {} : { cache: cached.ended }),
+  };
 }

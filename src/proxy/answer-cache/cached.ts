@@ -34,15 +34,19 @@ const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
  * Looks an opted-in request up among the answers that are kept, or waits for the same one that is under way. Null for all
- * other requests, without looking at them.
+ * other requests, at once and without looking at them.
  */
-export async function lookUpAnswer(
+export function lookUpAnswer(context: ProxyContext, question: CacheQuestion): Promise<CacheAnswer> | null {
+  const wanted = wantedTtl(question);
+  return wanted === null ? null : lookUp(context, question, wanted);
+}
+
+async function lookUp(
   context: ProxyContext,
   question: CacheQuestion,
-): Promise<CacheAnswer | null> {
+  wanted: NonNullable<ReturnType<typeof wantedTtl>>,
+): Promise<CacheAnswer> {
   const { facts } = question;
-  const wanted = wantedTtl(question);
-  if (wanted === null) return null;
   const { answers } = context;
   const key = keyOf(question);
   if (key === null) {

@@ -55,14 +55,23 @@ export interface Admitted {
 }
 
 /**
- * Sets aside what a request may use at its first target that the budgets have room for.
+ * Sets aside what a request may use at its first target that the budgets have room for. A request that no budget concerns is
+ * let in at once.
  * @throws GatewayError `budget_exceeded`, `rate_limit_exceeded`, `unpriced_model`
  */
-export async function admit(context: AdmitContext, asking: Asking): Promise<Admitted> {
-  const { facts, targets, trace } = asking;
+export function admit(context: AdmitContext, asking: Asking): Admitted | Promise<Admitted> {
+  const { facts, targets } = asking;
   const { comboId, principal, tags } = facts;
   const reservation = context.limits.hold({ keyId: principal.keyId, comboId, tags });
-  if (reservation === null) return { reservation: null, targets };
+  return reservation === null ? { reservation: null, targets } : reserve(context, reservation, asking);
+}
+
+async function reserve(
+  context: AdmitContext,
+  reservation: BudgetReservation,
+  asking: Asking,
+): Promise<Admitted> {
+  const { targets, trace } = asking;
   const held = heldFor(context, reservation, asking);
   let refused: GatewayError | null = null;
   for (const [index, target] of targets.entries()) {

@@ -1,3 +1,4 @@
+import { indexOfSought, sought } from '../../codecs/json/byte-search.ts';
 import type { Codec } from '../../codecs/wire-codec.ts';
 import { joined } from '../json/joined.ts';
 import { topLevel } from '../json/splice.ts';
@@ -5,7 +6,7 @@ import type { NamedInPath } from '../request/facts.ts';
 
 const HEAD_WINDOW = 1024;
 const TAIL_WINDOW = 2048;
-const key = Buffer.from('"stream"');
+const key = sought('"stream"');
 
 /** A request and how its format asks for a stream. */
 export interface StreamQuestion {
@@ -48,7 +49,8 @@ function nearEnds(body: readonly Buffer[]): boolean {
 }
 
 function saysTrue(window: Buffer): boolean {
-  const at = window.indexOf(key);
+  const at = indexOfSought(window, key);
   if (at === -1) return false;
-  return /^\s*:\s*true/.test(window.toString('latin1', at + key.length, at + key.length + 32));
+  const end = at + key.bytes.length;
+  return /^\s*:\s*true/.test(window.toString('latin1', end, end + 32));
 }

@@ -62,12 +62,12 @@ export interface ResponseStateContext {
   readonly responses: ResponseMemory;
 }
 
-/** Resolves what a request of the responses format refers to, with the gateway's memory and limits; those of other formats stay as they are. */
-export async function withResponseState(
+/** Resolves what a request of the responses format refers to, with the gateway's memory and limits; those of other formats stay as they are, at once. */
+export function withResponseState(
   { config, places, responses }: ResponseStateContext,
   { keyId }: Pick<Principal, 'keyId'>,
   { endpoint = false, format, model, targets }: Asked,
-): Promise<RequestWithState> {
+): RequestWithState | Promise<RequestWithState> {
   if (format !== 'openai-responses') return { responseState: null, model, targets };
   const limitBytes = config.limits.bodyBytes;
   return resolveResponseState({ endpoint, keyId, limitBytes, memory: responses, model, places, targets });
