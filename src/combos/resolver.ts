@@ -1,7 +1,7 @@
 import { type ResolvedModel, type Routes, resolve } from './resolve.ts';
 
 /** Names that are kept; a client of a connection may make up any number. */
-const MOST_NAMES = 256;
+const MOST_NAMES = 4_096;
 const LONGEST_NAME = 256;
 
 /**

@@ -30,6 +30,30 @@ const families: readonly RegExp[] = [
   /^ratelimit-(?<field>limit|remaining|reset)$/,
 ];
 
+/** What a header tells, and of which limit. */
+interface Field {
+  name: string;
+  field: keyof Told;
+}
+
+/** Of the names of headers that were seen; null for those that tell of no limit. Every answer of an upstream has the same. */
+const fields = new Map<string, Field | null>();
+/** An upstream may make up any number of names. */
+const MOST_NAMES = 256;
+
+function fieldOf(header: string): Field | null {
+  const known = fields.get(header);
+  if (known !== undefined) return known;
+  const groups = families.map((family) => family.exec(header)?.groups).find((one) => one !== undefined);
+  const field =
+    groups === undefined
+      ? null
+      : { name: groups['name'] ?? 'requests', field: groups['field'] as keyof Told };
+  if (fields.size >= MOST_NAMES) fields.clear();
+  fields.set(header, field);
+  return field;
+}
+
 type Told = Partial<Record<'limit' | 'remaining' | 'reset' | 'utilization' | 'status', string>>;
 
 /** Whether any header tells of limits; cheap, for every answer is asked. */
@@ -43,11 +67,11 @@ export function limitsIn(headers: IncomingHttpHeaders, model: string | null, now
   const told = new Map<string, Told>();
   for (const [header, value] of Object.entries(headers)) {
     if (typeof value !== 'string' || !header.includes('ratelimit')) continue;
-    const groups = families.map((family) => family.exec(header)?.groups).find((found) => found !== undefined);
-    if (groups === undefined) continue;
-    const { field, name = 'requests' } = groups;
-    const one = told.get(name) ?? {};
-    told.set(name, { ...one, [field ?? '']: value });
+    const found = fieldOf(header);
+    if (found === null) continue;
+    const one = told.get(found.name) ?? {};
+    one[found.field] = value;
+    told.set(found.name, one);
   }
   return [...told].flatMap(([name, one]) => limitOf(name, one, model, now) ?? []);
 }

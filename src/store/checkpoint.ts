@@ -1,13 +1,16 @@
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
-/** A write-ahead log beyond this size is folded into the database. */
-const WAL_BYTES = 8 * 1024 * 1024;
+/**
+ * A write-ahead log beyond this size is folded into the database. The larger it may be, the more often a page is in it before it is
+ * written once: with millions of rows each row of the ledger changes pages that no other does soon.
+ */
+const WAL_BYTES = 32 * 1024 * 1024;
 
 /** A thread that has had nothing to do for so long ends: to start one takes five times as long as a checkpoint. */
 const IDLE_MS = 60_000;
 
-/** Answers each message with null, or the error's message; ends when it is told to. */
+/** Answers each message with null, or the error's fields; ends when it is told to. */
 const workerSource = `
   const { DatabaseSync } = require('node:sqlite');
   const { parentPort, workerData } = require('node:worker_threads');
@@ -21,8 +24,8 @@ const workerSource = `
     try {
       database.exec('pragma wal_checkpoint(passive)');
       parentPort.postMessage(null);
-    } catch ({ message }) {
-      parentPort.postMessage(message);
+    } catch ({ message, code, errcode }) {
+      parentPort.postMessage({ message, code, errcode });
     }
   });
 `;
@@ -50,10 +53,10 @@ export function createCheckpointer(path: string, onError: (error: unknown) => vo
     const worker = new Worker(workerSource, { eval: true, workerData: path });
     worker.unref();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    worker.on('message', (fault: string | null) => {
+    worker.on('message', (fault: { message: string } | null) => {
       isRunning = false;
       idle = setTimeout(end, IDLE_MS).unref();
-      if (fault !== null) onError(new Error(fault));
+      if (fault !== null) onError(Object.assign(new Error(fault.message), fault));
     });
     worker.on('error', onError);
     worker.on('exit', () => {

@@ -234,8 +234,8 @@ describe('writing many rows', () => {
       for (let i = 0; i < batches; i += 1) store.insertMany('settings', settings, [[`n${number++}`, value]]);
     };
     for (let time = 0; time < 2; time += 1) {
-      write(64, text);
-      if (time === 0) assert.ok(log() > 8 * 1024 * 1024);
+      write(192, text);
+      if (time === 0) assert.ok(log() > 32 * 1024 * 1024);
       const deadline = performance.now() + PATIENCE_MS;
       // A log that was folded in whole is begun anew by the next row, and cut.
       while (log() > 2 * 1024 * 1024 && performance.now() < deadline) {
@@ -248,7 +248,7 @@ describe('writing many rows', () => {
       .selectFrom('settings')
       .select(sql<number>`sum(length(value))`.as('n'))
       .executeTakeFirst();
-    assert.equal(row?.n, 2 * 64 * text.length);
+    assert.equal(row?.n, 2 * 192 * text.length);
   });
 });
 

@@ -179,7 +179,7 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
   const writing = await explained(() => openDatabase(path));
   // What SQLite keeps of each statement, in case it fails, would fill a temporary file in the course of a batch.
-  writing.exec('pragma temp_store = memory');
+  writing.exec(`pragma temp_store = memory; pragma cache_size = -${WRITING_CACHE_KB}`);
   const checkpointer = createCheckpointer(path, onError);
   const reader = createReader(path, watch.noteError);
   const worker = createReader(path, watch.noteError, false);
@@ -208,6 +208,9 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
     },
   };
 }
+
+/** What of the file the connection that writes keeps in memory, at most: with millions of rows each row of the ledger is in other pages of the indexes. */
+const WRITING_CACHE_KB = 32_768;
 
 /** Tables whose rows take the place of those with the same primary key. */
 const replaced: ReadonlySet<string> = new Set<keyof Tables>(['standings', 'budget_tallies']);
