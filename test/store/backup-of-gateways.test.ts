@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import connect from 'postgres';
 import { createSandbox, type Sandbox } from '../cli/run.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
 import { postgresServer } from '../support/engines.ts';
@@ -43,23 +42,11 @@ describe('backups, restores and changes of the key with DATABASE_URL', { skip: !
   it('a gateway that stops ends the one that it makes', async (test) => {
     const stopping = await startGateway({ env: envOf(database), keyName: 'stopping' });
     test.after(() => stopping.kill());
-    const sql = connect(database, { max: 1 });
-    const [held, locked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const holding = sql.begin(async (transaction) => {
-      await transaction.unsafe('lock table saved_views in access exclusive mode');
-      locked.resolve();
-      await held.promise;
-    });
-    test.after(async () => {
-      held.resolve();
-      await holding;
-      await sql.end();
-    });
-    await locked.promise;
+    const lock = await postgres.lock(database, 'saved_views');
+    test.after(lock.release);
     const made = await stopping.manage('POST', '/api/backups', {});
     assert.ok(made.status < 300, made.text);
-    const waits = `select 1 from pg_locks where relation = 'saved_views'::regclass and not granted`;
-    await waitFor('the copying', async () => (await postgres.run(database, waits)).length > 0);
+    await lock.awaited();
     assert.equal((await stopping.stopServing()).code, 0);
     assert.deepEqual(readdirSync(join(stopping.dataDir, 'backups')), []);
     const [task] = await postgres.run(

@@ -279,6 +279,20 @@ describe('a backup of a database on a server', { skip: !hasPostgres }, () => {
     });
     assert.deepEqual(readdirSync(join(dataDir, 'backups')), []);
   });
+
+  it('fails, and leaves nothing, when the server goes away on the way', async (test) => {
+    const server = await onServer(test);
+    await withStore(server, (store) => fill({ store }));
+    const lock = await postgres.lock(server.database, 'saved_views');
+    const failing = assert.rejects(backUp(server), { code: 'database_unreachable' });
+    await lock.awaited();
+    await postgres.server().kill();
+    await failing;
+    await lock.release();
+    assert.deepEqual(readdirSync(join(server.dataDir, 'backups')), []);
+    await postgres.server().start();
+    await backUp(server);
+  });
 });
 
 describe('a restore into a database on a server', { skip: !hasPostgres }, () => {

@@ -8,6 +8,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { startPostgres } from './brokers/postgres.ts';
 import type { PrivateBroker } from './brokers/server-process.ts';
 import { temporaryFolder } from './folder.ts';
+import { waitFor } from './gateway.ts';
 
 /** One PostgreSQL server for a file of tests, with a database for each test. */
 export interface PostgresServer {
@@ -17,6 +18,14 @@ export interface PostgresServer {
   server(): PrivateBroker;
   /** Runs statements as the server's owner. */
   run(url: string, text: string): Promise<readonly Record<string, unknown>[]>;
+  /** Keeps others from reading a table until it is released, or the server ends. */
+  lock(url: string, table: string): Promise<TableLock>;
+}
+
+export interface TableLock {
+  /** Resolves when somebody waits for the table. */
+  awaited(): Promise<void>;
+  release(): Promise<void>;
 }
 
 /** To be called in a `describe`: starts the server before its tests, and ends it after them. */
@@ -46,9 +55,31 @@ export function postgresServer(): PostgresServer {
       await sql.end({ timeout: 1 });
     }
   };
+  const lock = async (url: string, table: string): Promise<TableLock> => {
+    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    const [locked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = sql.begin(async (transaction) => {
+      await transaction.unsafe(`lock table ${table} in access exclusive mode`);
+      locked.resolve();
+      await held.promise;
+    });
+    // Its server may end before it does.
+    const ended = holding.catch(locked.reject);
+    await locked.promise;
+    const waits = `select 1 from pg_locks where relation = '${table}'::regclass and not granted`;
+    return {
+      awaited: () => waitFor(`who waits for ${table}`, async () => (await run(url, waits)).length > 0),
+      async release() {
+        held.resolve();
+        await ended;
+        await sql.end({ timeout: 1 });
+      },
+    };
+  };
   return {
     server,
     run,
+    lock,
     async database() {
       made += 1;
       const { url } = server();
