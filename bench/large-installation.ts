@@ -3,9 +3,11 @@
  * loop stands still when a key is added, how long a start takes, and the CPU of model requests beside an empty installation.
  *   nice node bench/large-installation.ts --dir DIR [--requests N] [--rounds N] [--parts lists,cli,changes,path]
  *     [--main PATH/src/cli/main.ts] [--settle SECONDS] [--window DAYS] [--days DAYS] [--database postgres://… --server PID]
+ *     [--only TEXT]
  * `--window` is what a month stands for below, `--settle` how long a start may go on in the background before lists or requests are
  * measured, and `--days` over how many days the requests are spread. `--database` is an empty database at first; `--server` is the process
- * of its server, whose CPU then counts too. DIR keeps the two installations, so that a second run makes none. `--main` measures an older version; it must come
+ * of its server, whose CPU then counts too. `--only` measures the lists
+ * whose names contain a text. DIR keeps the two installations, so that a second run makes none. `--main` measures an older version; it must come
  * first, for the newer one changes the database.
  */
 import { execFile } from 'node:child_process';
@@ -31,6 +33,7 @@ const flags = parseArgs({
     days: { type: 'string', default: '100' },
     database: { type: 'string' },
     server: { type: 'string' },
+    only: { type: 'string', default: '' },
   },
 }).values;
 const rounds = Number(flags.rounds);
@@ -211,6 +214,7 @@ async function measureLists(subject: Subject, { get }: Session, { made }: Instal
     `\n| ${made.size.requests} requests, ${made.size.keys} keys | p50 | p95 | CPU of one | of the server |\n|---|---|---|---|---|\n`,
   );
   for (const [name, path] of lists(keys.resources[1]?.id ?? '')) {
+    if (!name.includes(flags.only)) continue;
     const times: number[] = [];
     let cpu = 0;
     let serverMicros = 0;

@@ -4,10 +4,14 @@ import { addSums, type SumGroups, type Sums, type SumsQuery, sumsOf } from './su
 
 /** Requests summed up in one go: some milliseconds. */
 const SLICE_ROWS = 2_000;
+/** The same in a thread of its own: what has few requests of many groups takes longer to be added up than to be read. */
+const SLICE_ROWS_APART = 16_000;
 
 /** Where requests are read; `kind` is that of the store. */
 export interface LedgerReader extends Pick<Store, 'db'> {
   kind?: Store['kind'];
+  /** Whether a thread of its own reads. Default false. */
+  apart?: boolean;
 }
 
 /**
@@ -18,7 +22,7 @@ export interface LedgerReader extends Pick<Store, 'db'> {
 export async function slicedSums(
   store: LedgerReader,
   query: SumsQuery,
-  sliceRows: number = SLICE_ROWS,
+  sliceRows: number = store.apart === true ? SLICE_ROWS_APART : SLICE_ROWS,
 ): Promise<Sums[]> {
   const groups: SumGroups = new Map();
   if (store.kind === 'postgres') {

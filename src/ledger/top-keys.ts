@@ -37,22 +37,26 @@ export async function topKeys(
   ];
 }
 
+/** Above what a sum of fractions is off by, in USD. */
+const ROUNDING_USD = 1e-6;
+
 /** The values that cost most, by their place in the counts. */
 async function dearest(
   { costs, numbers, requests, tokens }: ValueCounts,
   valuesOf: (numbers: readonly number[]) => Promise<ReadonlyMap<number, string | null>>,
   most: number,
 ): Promise<ReadonlyMap<number, string | null>> {
-  const amounts = Float64Array.from(costs, exact);
-  const least = amounts.toSorted().at(-most) ?? 0;
-  const places = [...amounts.keys()].filter((place) => (amounts[place] ?? 0) >= least);
+  // More than enough: costs that are the same may differ in their last bits.
+  const least = (costs.toSorted().at(-most) ?? 0) - ROUNDING_USD;
+  const places: number[] = [];
+  for (const [place, cost] of costs.entries()) if (cost >= least) places.push(place);
   const values = await valuesOf(places.map((place) => numbers[place] ?? 0));
   return new Map(
     places
       .map((place) => ({
         place,
         value: values.get(numbers[place] ?? 0) ?? null,
-        cost: amounts[place] ?? 0,
+        cost: exact(costs[place] ?? 0),
         tokens: tokens[place] ?? 0,
         requests: requests[place] ?? 0,
       }))

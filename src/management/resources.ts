@@ -65,7 +65,7 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
   const { accounts, aliases, combos, config, connections, keys, limits, now, reload, snapshot, store } =
     input;
   // A page of millions of requests can take seconds.
-  const ledger = { db: store.reading, kind: store.kind };
+  const ledger = { db: store.reading, kind: store.kind, apart: true };
   const health = connectionHealth(accounts);
   return [
     effective(withKeyLimits(keysResource({ keys, now, reading: keyStore(ledger) }), store, now), reload),

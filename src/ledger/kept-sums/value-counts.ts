@@ -58,13 +58,14 @@ export function encodeCounts(counts: ValueCounts): Uint8Array {
 export function decodeCounts(bytes: Uint8Array): ValueCounts {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   let at = COUNT_BYTES;
-  const next = (): Column => {
+  const next = (): Float64Array => {
     const width = bytes[at] ?? 8;
     at += WIDTH_BYTES;
     const column = columnOf(width, length);
     new Uint8Array(column.buffer).set(bytes.subarray(at, at + width * length));
     at += width * length;
-    return column;
+    // All of one type, so that what adds them up is compiled for it.
+    return column instanceof Float64Array ? column : new Float64Array(column);
   };
   const [numbers, requests, failed, costs, tokens, known] = [next(), next(), next(), next(), next(), next()];
   return { numbers: fromDistances(numbers), requests, failed, costs, tokens, known };
@@ -81,8 +82,8 @@ function distances(numbers: Column): Column {
   return apart;
 }
 
-function fromDistances(apart: Column): Uint32Array {
-  const numbers = new Uint32Array(apart.length);
+function fromDistances(apart: Float64Array): Float64Array {
+  const numbers = new Float64Array(apart.length);
   let last = 0;
   for (let index = 0; index < apart.length; index += 1) {
     last += apart[index] ?? 0;
@@ -171,18 +172,30 @@ export function createCountsSum(): CountsSum {
     },
     size: () => requests.length,
     sum() {
-      const numbers: number[] = [];
+      let length = 0;
       for (let number = 0; number < requests.length; number += 1)
-        if ((requests[number] ?? 0) > 0) numbers.push(number);
-      const of = (amountOf: (number: number) => number) => Float64Array.from(numbers, amountOf);
-      return {
-        numbers: Uint32Array.from(numbers),
-        requests: of((number) => requests[number] ?? 0),
-        failed: of((number) => failed[number] ?? 0),
-        costs: of((number) => (costs[number] ?? 0) + (lost[number] ?? 0)),
-        tokens: of((number) => tokens[number] ?? 0),
-        known: of((number) => known[number] ?? 0),
+        if ((requests[number] ?? 0) > 0) length += 1;
+      const columns = () => new Float64Array(length);
+      const total = {
+        numbers: columns(),
+        requests: columns(),
+        failed: columns(),
+        costs: columns(),
+        tokens: columns(),
+        known: columns(),
       };
+      let index = 0;
+      for (let number = 0; number < requests.length; number += 1) {
+        if ((requests[number] ?? 0) === 0) continue;
+        total.numbers[index] = number;
+        total.requests[index] = requests[number] ?? 0;
+        total.failed[index] = failed[number] ?? 0;
+        total.costs[index] = (costs[number] ?? 0) + (lost[number] ?? 0);
+        total.tokens[index] = tokens[number] ?? 0;
+        total.known[index] = known[number] ?? 0;
+        index += 1;
+      }
+      return total;
     },
   };
 }
