@@ -79,9 +79,22 @@ describe('the end of a request that budgets concern', () => {
 });
 
 describe('reservations in advance', () => {
+  it('are asked for once by requests that come at once', async () => {
+    const { questions, reserve, times, told } = await open();
+    await times(4);
+    await Promise.all(Array.from({ length: 8 }, () => reserve()));
+    assert.deepEqual(
+      questions.map(({ spares }) => spares),
+      [0, 1, 3, 7, 0, 0, 0, 0],
+    );
+    await times(7);
+    assert.equal(questions.length, 8);
+    assert.deepEqual(told, []);
+  });
+
   it('let requests in without a question, the more the more there are in a second', async () => {
     const { questions, times } = await open();
-    await times(99);
+    await times(190);
     assert.deepEqual(
       questions.map(({ reservation, spares }) => [reservation, spares]),
       // The second asks for one more, which the third takes; the fourth for three more.
@@ -91,10 +104,9 @@ describe('reservations in advance', () => {
         [4, 3],
         [8, 7],
         [16, 15],
-        [32, 16],
-        [49, 16],
-        [66, 16],
-        [83, 16],
+        [32, 31],
+        [64, 63],
+        [128, 64],
       ],
     );
   });

@@ -13,7 +13,12 @@ import type {
 import type { BudgetMetric, BudgetRecord } from '../budgets/schema.ts';
 import type { Channel } from './channel.ts';
 import type { OwnerQuestions, WorkerEvent } from './message.ts';
-import { type Claimant, createSpareReservations, type SpareReservations } from './spare-reservations.ts';
+import {
+  type Claimant,
+  createSpareReservations,
+  type Granted,
+  type SpareReservations,
+} from './spare-reservations.ts';
 
 /** The budgets and limits as a worker sees them: the owner counts, the worker knows which requests concern any. */
 export interface RemoteLimits extends Pick<Limits, 'hold' | 'isPriced'> {
@@ -84,17 +89,17 @@ function remoteReservation(
     const wanted = reservation === null ? spares.wanted(claimant) : 0;
     const number = reservation ?? numbers(1 + wanted);
     reservation = number;
-    const answer = await owner.ask('reserve', {
-      reservation: number,
-      asked,
-      ...path,
-      ...most,
-      spares: wanted,
-    });
-    rates = answer.rates;
-    held = answer.refusal === null ? most : null;
-    if (wanted > 0) spares.put(claimant, { ...answer, reservation: number });
-    return answer.refusal;
+    let granted: Granted | null = null;
+    try {
+      const question = { reservation: number, asked, ...path, ...most, spares: wanted };
+      const answer = await owner.ask('reserve', question);
+      granted = { ...answer, reservation: number };
+      rates = answer.rates;
+      held = answer.refusal === null ? most : null;
+      return answer.refusal;
+    } finally {
+      if (wanted > 0) spares.put(claimant, granted);
+    }
   };
   return {
     rates: () => rates,

@@ -3,7 +3,7 @@ import type { ChargedRequest, ChargePath, RequestUsage } from '../budgets/reserv
 import type { BudgetMetric } from '../budgets/schema.ts';
 
 /** Most reservations that a worker holds in advance for requests of one kind. */
-const MAX_SPARES = 16;
+const MAX_SPARES = 64;
 /** Budgets count by buckets that begin with whole seconds: what was reserved in one may not be used in the next. */
 const SECOND_MS = 1_000;
 
@@ -40,9 +40,13 @@ export interface Granted {
 export interface SpareReservations {
   /** A reservation for this request; null where there is none, and the owner has to be asked. */
   take(claimant: Claimant): Spare | null;
-  /** How many more to ask for with the reservation of this request: as many as there were such requests in this second. */
+  /**
+   * How many more to ask for with the reservation of this request: as many as there were such requests in this second, and none while
+   * others are asked for. Whoever asks for some has to say what came of it.
+   */
   wanted(claimant: Claimant): number;
-  put(claimant: Claimant, granted: Granted): void;
+  /** @param granted null where the owner did not answer */
+  put(claimant: Claimant, granted: Granted | null): void;
   /** Gives back what is not used. */
   giveBack(): void;
 }
@@ -51,6 +55,8 @@ interface Kind {
   second: number;
   /** Requests of this kind in this second. */
   count: number;
+  /** Whether the owner is being asked for more. */
+  asking: boolean;
   numbers: number[];
   held: RequestUsage;
   rates: readonly RemainingLimit[];
@@ -83,7 +89,15 @@ export function createSpareReservations(
     const known = kinds.get(name);
     if (known?.second === second) return known;
     if (known !== undefined) giveBack();
-    const kind: Kind = { second, count: 0, numbers: [], held: claimant.most, rates: [], taken: 0 };
+    const kind: Kind = {
+      second,
+      count: 0,
+      asking: false,
+      numbers: [],
+      held: claimant.most,
+      rates: [],
+      taken: 0,
+    };
     kinds.set(name, kind);
     // In the next second nothing of it may be used, and nobody may come to see that.
     timer ??= setTimeout(giveBack, (second + 1) * SECOND_MS - now()).unref();
@@ -101,16 +115,24 @@ export function createSpareReservations(
       kind.taken += 1;
       return { reservation, held: kind.held, rates: ratesAfter(kind) };
     },
-    wanted: (claimant) =>
-      claimant.metrics.has('concurrency') ? 0 : Math.min(MAX_SPARES, kindOf(claimant).count - 1),
-    put(claimant, { at, rates, reservation, spares }) {
-      const numbers = Array.from({ length: spares }, (_, index) => reservation + 1 + index);
+    wanted(claimant) {
       const kind = kindOf(claimant);
+      if (kind.asking || claimant.metrics.has('concurrency')) return 0;
+      const wanted = Math.min(MAX_SPARES, kind.count - 1);
+      kind.asking = wanted > 0;
+      return wanted;
+    },
+    put(claimant, granted) {
+      const kind = kindOf(claimant);
+      kind.asking = false;
+      if (granted === null) return;
+      const { at, rates, reservation, spares } = granted;
+      const numbers = Array.from({ length: spares }, (_, index) => reservation + 1 + index);
       if (kind.second !== Math.floor(at / SECOND_MS)) {
         if (numbers.length > 0) returned(numbers);
         return;
       }
-      // Others came meanwhile, with another amount.
+      // What was left did not cover what this request may use.
       if (kind.numbers.length > 0) returned(kind.numbers);
       Object.assign(kind, { numbers, held: claimant.most, rates, taken: 0 });
     },
