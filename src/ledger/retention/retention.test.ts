@@ -189,6 +189,32 @@ describe('the retention of the ledger on a server', { skip: !hasPostgres }, () =
     assert.deepEqual((await prunable(store, before)).requests, 1);
   });
 
+  it('keeps a request that came after the days of its month were archived, until its own is', async (test) => {
+    const store = await engine.open(test);
+    assert.ok(store.kind === 'postgres');
+    const writer = createWriter(store, { flushMs: 3_600_000 });
+    const ledger = createLedger(writer);
+    const entry = (id: string, day: number) => madeEntry({ id, startedAt: Date.UTC(2026, 4, day, 9) });
+    ledger.record(entry('req_1', 3));
+    await writer.flush();
+    await archiveDay(store, Date.UTC(2026, 4, 3));
+    ledger.record(entry('req_2', 20));
+    await writer.stop();
+    await store.months.drop(Date.UTC(2026, 4));
+    const left = await store.db.selectFrom('requests').select('id').execute();
+    assert.deepEqual(left, [{ id: 'req_2' }]);
+    assert.deepEqual(await store.months.list(), [Date.UTC(2026, 4)]);
+    await archiveDay(store, Date.UTC(2026, 4, 20));
+    // Cut off once it has its other name.
+    await sql`alter table requests_2026_05 rename to requests_2026_05_removed`.execute(store.db);
+    const other = createWriter(store, { flushMs: 3_600_000 });
+    createLedger(other).record(entry('req_3', 20));
+    await other.stop();
+    assert.equal(other.lost(), 0);
+    await store.months.drop(Date.UTC(2026, 4));
+    assert.deepEqual(await store.months.list(), []);
+  });
+
   it('ends the removal of a month that was cut off, and leaves what somebody detached', async (test) => {
     const store = await engine.open(test);
     assert.ok(store.kind === 'postgres');
@@ -196,6 +222,7 @@ describe('the retention of the ledger on a server', { skip: !hasPostgres }, () =
     for (const month of [4, 5])
       createLedger(writer).record(madeEntry({ id: `req_${month}`, startedAt: Date.UTC(2026, month, 3) }));
     await writer.stop();
+    await archiveDay(store, Date.UTC(2026, 4, 3));
     await sql`comment on table requests_2026_05 is 'removed by its age'`.execute(store.db);
     for (const name of ['requests_2026_05', 'requests_2026_06'])
       await sql`alter table requests detach partition ${sql.table(name)}`.execute(store.db);

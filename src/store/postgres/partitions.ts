@@ -33,22 +33,43 @@ export function ledgerMonths(sql: () => Sql): LedgerMonths {
   return {
     async list() {
       const rows = await partitionsOf(sql());
-      return rows.map(({ start }) => start).sort((one, other) => one - other);
+      return [...new Set(rows.map(({ start }) => start))].sort((one, other) => one - other);
     },
     async drop(start) {
-      const found = (await partitionsOf(sql())).find((one) => one.start === start);
-      if (found === undefined) return;
-      const { name, state } = found;
-      // So that one whose removal was cut off is told from one that somebody detached to keep it.
-      await sql().unsafe(`comment on table ${name} is '${DROPPED}'`);
-      // Unlike `drop table`, detaching waits without locking those out who read or write other months.
-      if (state === 'attached')
-        await sql().unsafe(`alter table requests detach partition ${name} concurrently`);
-      if (state === 'detaching') await sql().unsafe(`alter table requests detach partition ${name} finalize`);
-      await sql().unsafe(`drop table ${name}`);
+      const found = (await partitionsOf(sql())).filter((one) => one.start === start);
+      // One whose removal was cut off comes first: a later one of its month has the plain name.
+      const [oldest] = found.toSorted((one, other) => other.name.length - one.name.length);
+      if (oldest !== undefined) await removed(sql, oldest);
     },
   };
 }
+
+/** Removes a partition, but for the requests that came after the other days of its month were archived. */
+async function removed(sql: () => Sql, { name: current, start, state }: Partition): Promise<void> {
+  // So that one whose removal was cut off is told from one that somebody detached to keep it.
+  await sql().unsafe(`comment on table ${current} is '${DROPPED}'`);
+  const plain = nameOf(start);
+  const name = `${plain}${REMOVED}`;
+  // A request of the month that comes from now on finds its name free for another partition.
+  if (current === plain) await sql().unsafe(`alter table ${plain} rename to ${name}`);
+  // Unlike `drop table`, detaching waits without locking those out who read or write other months.
+  if (state === 'attached') await sql().unsafe(`alter table requests detach partition ${name} concurrently`);
+  if (state === 'detaching') await sql().unsafe(`alter table requests detach partition ${name} finalize`);
+  // Nobody writes to it any more, so none comes after this look.
+  const late = `from ${name} as late where not exists (select 1 from archived_spans as span
+    where span.step_ms = ${DAY_MS} and span.at = late.started_at / ${DAY_MS} * ${DAY_MS})`;
+  const [some] = await sql().unsafe(`select 1 ${late} limit 1`);
+  if (some !== undefined) {
+    await create(sql(), start);
+    await sql().unsafe(`insert into requests select late.* ${late} on conflict do nothing`);
+  }
+  await sql().unsafe(`drop table ${name}`);
+}
+
+const DAY_MS = 86_400_000;
+
+/** What the name of a partition ends with that is being removed. */
+const REMOVED = '_removed';
 
 /** What is said of a partition that is being removed. */
 const DROPPED = 'removed by its age';
@@ -59,7 +80,7 @@ interface Partition {
   state: 'attached' | 'detaching' | 'detached';
 }
 
-const partitionName = /^requests_(\d{4})_(\d{2})$/;
+const partitionName = /^requests_(\d{4})_(\d{2})(?:_removed)?$/;
 
 /** The partitions that there are, and those whose removal was cut off. */
 async function partitionsOf(sql: Pick<Sql, 'unsafe'>): Promise<Partition[]> {
@@ -84,18 +105,28 @@ function monthOf(time: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
 }
 
+function nameOf(start: number): string {
+  return `requests_${new Date(start).toISOString().slice(0, 7).replace(/\W/g, '_')}`;
+}
+
 /** SQLSTATE of what exists already: of the table, and of its entry in a catalogue when two make it at once. */
 const exists: ReadonlySet<string> = new Set(['42P07', '23505', '42710']);
+
+/** SQLSTATE of a partition whose span another has. */
+const OVERLAP = '42P17';
 
 async function create(sql: Pick<Sql, 'unsafe'>, start: number): Promise<void> {
   const from = new Date(start);
   const end = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1);
-  const name = `requests_${from.toISOString().slice(0, 7).replace(/\W/g, '_')}`;
+  const name = nameOf(start);
   try {
     await sql.unsafe(
       `create table if not exists ${name} partition of requests for values from (${start}) to (${end})`,
     );
   } catch (error) {
-    if (!exists.has(codeOf(error))) throw error;
+    if (exists.has(codeOf(error))) return;
+    // One whose removal has begun and was cut off takes requests until it is detached.
+    const all = codeOf(error) === OVERLAP ? await partitionsOf(sql) : [];
+    if (!all.some((one) => one.start === start && one.state === 'attached')) throw error;
   }
 }
