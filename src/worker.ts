@@ -306,6 +306,7 @@ async function open(
 
   const joined = await owner.ask('join', null);
   for (const healthState of joined.healthStates) takeHealthState(healthState);
+  for (const hint of joined.hints) accounts.hear(hint);
   takeHosts(joined.hosts);
   if (joined.serving) plane.start();
   const newer = early;

@@ -14,7 +14,7 @@ import {
 } from './account.ts';
 import { type HealthState, isOver } from './health-state.ts';
 import type { Condition, HealthView } from './health-view.ts';
-import { type HealthHint, healthStateOfHint } from './hints.ts';
+import { type HealthHint, healthStateOfHint, hintOf } from './hints.ts';
 import type { Limit } from './limits.ts';
 import { type Running, RunningAttempt } from './running.ts';
 
@@ -43,8 +43,10 @@ export interface Accounts extends HealthView {
   take(changed: StoredHealthState): void;
   /** The same of limits that its upstream told of. */
   takeLimits(connectionId: string, limits: readonly Limit[]): void;
-  /** All health states, for a process that starts. */
+  /** The health states that this gateway found out itself, for a process of it that starts. */
   kept(): StoredHealthState[];
+  /** What other gateways found out, for the same. */
+  heard(): HealthHint[];
 }
 
 export interface AccountsInput {
@@ -71,6 +73,9 @@ export function createAccounts(input: AccountsInput): Accounts {
   };
   /** What was not found out here. */
   const heard = new WeakSet<HealthState>();
+  const isHeard = ({ healthState }: StoredHealthState): boolean =>
+    healthState !== null && heard.has(healthState);
+  const all = () => [...accounts.values()].flatMap(storedHealthStates);
   for (const one of kept) restore(accountOf(one.connectionId), one);
   const forget = (account: AccountState): boolean => {
     const states = clearHealthStates(account);
@@ -157,7 +162,8 @@ export function createAccounts(input: AccountsInput): Accounts {
       noteLimits(accountOf(connectionId), limits);
       limitsRead(connectionId, limits);
     },
-    kept: () => [...accounts.values()].flatMap(storedHealthStates),
+    kept: () => all().filter((one) => !isHeard(one)),
+    heard: () => all().flatMap((one) => (isHeard(one) ? (hintOf(one, now()) ?? []) : [])),
   };
 }
 

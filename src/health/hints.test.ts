@@ -46,6 +46,22 @@ describe('what another gateway found out about an account', () => {
     assert.equal(accounts.conditionOf('con_2', 'm-1').state, 'needs-attention');
   });
 
+  it('is told to a process that starts as what it is, so that it ends there as well', () => {
+    const clock = { now: 1_000 };
+    const owner = createAccounts({ now: () => clock.now, changed() {} });
+    const about = { connectionId: 'con_1', model: null, reason: 'rate limit', failures: 1, told: true };
+    owner.hear({ ...about, state: 'exhausted', forMs: minute });
+    clock.now += 1_000;
+    assert.deepEqual(owner.kept(), []);
+    const hints = owner.heard();
+    assert.deepEqual(hints, [{ ...about, state: 'exhausted', forMs: minute - 1_000 }]);
+    const worker = createAccounts({ now: () => clock.now, changed() {} });
+    for (const hint of hints) worker.hear(hint);
+    assert.equal(worker.availability('con_1', 'm-1').may, 'wait');
+    worker.hear({ connectionId: 'con_1', model: null, state: 'ready' });
+    assert.equal(worker.availability('con_1', 'm-1').may, 'go');
+  });
+
   it('says of a refused credential that the account is to be passed over for a minute', () => {
     const healthState = { state: 'needs-attention', since: 1, failures: 3, reason: 'x'.repeat(600) } as const;
     const hint = hintOf({ connectionId: 'con_1', model: null, fingerprint: 'f', healthState }, 1_000);

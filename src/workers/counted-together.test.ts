@@ -63,7 +63,7 @@ async function together(budget: Pick<BudgetRecord, 'metric' | 'limit'>) {
       now,
       limits,
       journals: { nextName: () => 'journal', recover: async () => {} },
-      accounts: { kept: () => [] },
+      accounts: { kept: () => [], heard: () => [] },
       hosts: new Set(),
       serving: () => true,
       changed() {},

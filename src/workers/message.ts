@@ -83,6 +83,8 @@ export interface JoinedState {
   /** Whether the model endpoints are served. */
   serving: boolean;
   healthStates: readonly StoredHealthState[];
+  /** What other gateways found out. */
+  hints: readonly HealthHint[];
 }
 
 /** What a worker tells the owner. */
