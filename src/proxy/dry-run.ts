@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { relayedHistory } from '../codecs/history/relayed.ts';
-import { dialectOf } from '../codecs/model/dialect.ts';
 import type { Target } from '../combos/resolve.ts';
 import { nameOf } from '../combos/target.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import { sendJson } from '../http/send.ts';
 import { GatewayError } from '../lib/error.ts';
+import { providerDialect } from '../providers/dialect.ts';
 import type { ProxyContext } from './context.ts';
 import { newFacts } from './metering/entry.ts';
 import { type Asked, type PlannedRequest, planned, unrecorded } from './prologue.ts';
@@ -113,7 +113,7 @@ function leftByRelay(
   const { left } = relayedHistory(resolved.model.pieces, {
     format: target.format,
     model: target.model,
-    dialect: dialectOf(target.provider.dialect),
+    dialect: providerDialect(target.provider),
     refused: refused.of(target),
   });
   const rule = target.provider.modelInPath?.[target.format];

@@ -2,7 +2,7 @@ import { GatewayError } from '../../lib/error.ts';
 import type { ConversationCodec, TranslationCodec } from '../codec.ts';
 import { withFilesAsText } from '../files/text-file.ts';
 import { textOf } from '../json/values.ts';
-import { type Concept, type ConceptNames, concepts, untranslatable } from '../model/concept.ts';
+import { type Concept, type ConceptNames, concepts } from '../model/concept.ts';
 import type { Conversation, Message, NativePart, Part, Sealed, Tool } from '../model/conversation.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { withoutCacheMarks } from '../prompt-cache/cache-control.ts';
@@ -13,6 +13,8 @@ import { tellingAllowedTools } from './allowed-tools.ts';
 import { withoutAnswerImages } from './answer-images.ts';
 import { withContextInText } from './in-text.ts';
 import { setOff } from './joined-texts.ts';
+import { mapChanged } from './map-changed.ts';
+import { isMissed, targetWords } from './target-words.ts';
 import { bridgeTools, nameTools, type ToolNames } from './tool-names.ts';
 
 /** A conversation as the target can say it. */
@@ -45,14 +47,16 @@ interface Route {
  */
 export function adapt(asked: Conversation, route: Route): Adapted {
   const { dialect, fit, from, model, owner, to, unwanted = [] } = route;
-  const words = wordsOf(from.conversation);
-  const wordOf = route.wordOf ?? ((concept: Concept) => words[concept] ?? concept);
-  const refused = refusedBy(dialect, to.conversation);
-  const lacking = [...(to.conversation.unsupportedBy?.(model) ?? []), ...refused, ...unwanted];
-  const { names: theirs } = to.conversation;
-  const canSay = (concept: Concept): boolean =>
-    theirs[concept] !== undefined && !untranslatable.includes(concept) && !lacking.includes(concept);
-  const dropped = missingConcepts(asked, wordOf, canSay, to.format);
+  const wordOf = route.wordOf ?? ((concept: Concept) => wordsOf(from.conversation)[concept] ?? concept);
+  const words = targetWords(dialect, to.conversation);
+  const own = [...(to.conversation.unsupportedBy?.(model) ?? []), ...unwanted];
+  const canSay = (concept: Concept): boolean => words.sayable.has(concept) && !own.includes(concept);
+  const missing = [
+    ...words.missing,
+    ...own.filter((concept) => words.sayable.has(concept) && isMissed(concept)),
+  ];
+  const lacking = [...own, ...words.refused];
+  const dropped = missingConcepts(asked, missing, wordOf, to.format);
   const conversation = withContextInText(asked, canSay);
   const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
   dropped.push(...Object.keys(members ?? {}));
@@ -65,23 +69,21 @@ export function adapt(asked: Conversation, route: Route): Adapted {
   const { searchCalls } = to.conversation;
   const { custom, maxName, name, namespaces } = to.conversation.tools;
   const names = nameTools(tools, { name, maxName }, namespaces, plans);
-  const own: Conversation = {
+  const fitted: Conversation = {
     ...sayable,
     cacheKey: canSay('cacheKey')
       ? (conversation.cacheKey ?? keyForMarks(conversation, to.conversation, canSay))
       : null,
     tools,
     output: fitOutput(conversation.output, target, wordOf('schemaOutput'), dropped),
-    messages: shownMessages(sayable, to.conversation).flatMap((message) =>
-      ownMessage(
-        message,
-        { format: to.format, owner, searchCalls, googleSeals: dialect.googleSeals },
-        dropped,
-      ),
+    messages: ownMessages(
+      shownMessages(sayable, to.conversation),
+      { format: to.format, owner, searchCalls, googleSeals: dialect.googleSeals },
+      dropped,
     ),
     extras: members === null ? conversation.extras : null,
   };
-  const bridged = bridgeTools(own, {
+  const bridged = bridgeTools(fitted, {
     names,
     custom: custom || (to.format === 'openai-chat' && dialect.customTools),
     namespaces,
@@ -97,23 +99,15 @@ export function adapt(asked: Conversation, route: Route): Adapted {
 function shownMessages({ messages }: Conversation, { answerImages, names }: ConversationCodec): Message[] {
   const shown = answerImages ? messages : withoutAnswerImages(messages);
   if (names.fileInput !== undefined) return shown;
-  return shown.map((message) => ({ ...message, parts: withFilesAsText(message.parts) }));
+  return mapChanged(shown, (message) =>
+    message.parts.some(holdsFile) ? { ...message, parts: withFilesAsText(message.parts) } : message,
+  );
 }
 
-/** What the format can say and this server refuses. */
-function refusedBy(
-  { cacheMembers, memberNames, serviceTier, vendorMembers }: Dialect,
-  { names, onTrial = [], vendorOnly }: ConversationCodec,
-): Concept[] {
-  const taken: Concept[] = [...(vendorMembers ? vendorOnly : []), ...(cacheMembers ? onTrial : [])];
-  if (serviceTier) taken.push('serviceTier');
-  const refused = [...vendorOnly, ...onTrial].filter((concept) => !taken.includes(concept));
-  for (const [name, other] of Object.entries(memberNames)) {
-    if (other !== null) continue;
-    if (name === 'user' && !vendorMembers) refused.push('userId');
-    for (const [concept, word] of Object.entries(names)) if (word === name) refused.push(concept as Concept);
-  }
-  return refused;
+function holdsFile(part: Part): boolean {
+  return (
+    part.type === 'file' || (part.type === 'tool-result' && part.parts.some(({ type }) => type === 'file'))
+  );
 }
 
 /** What callers of a format call what they ask for. */
@@ -140,6 +134,8 @@ function keyForMarks(
 /** What a model or a server refuses must not be written: it would answer nothing else. */
 function withoutConcepts(conversation: Conversation, lacking: readonly Concept[]): Conversation {
   const isUnmarked = lacking.includes('cacheMarks') && concepts.cacheMarks.asked(conversation);
+  const silenced = lacking.some((concept) => concept === 'stop' || concept in silences);
+  if (!isUnmarked && !silenced) return conversation;
   const own = isUnmarked ? withoutCacheMarks(conversation) : { ...conversation };
   for (const concept of lacking) {
     if (concept === 'stop') own.stop = [];
@@ -161,20 +157,18 @@ const silences = {
   serviceTier: null,
 } as const satisfies Partial<Record<Concept, null>>;
 
-const rows = Object.entries(concepts) as [Concept, (typeof concepts)[Concept]][];
-
 function missingConcepts(
   conversation: Conversation,
+  missing: readonly Concept[],
   wordOf: (concept: Concept) => string,
-  canSay: (concept: Concept) => boolean,
   target: WireFormat,
 ): string[] {
   const dropped: string[] = [];
-  for (const [concept, row] of rows) {
-    if (row.without === 'hold' || row.without === 'tell' || canSay(concept)) continue;
-    if (!row.asked(conversation)) continue;
+  for (const concept of missing) {
+    const { asked, without } = concepts[concept];
+    if (!asked(conversation)) continue;
     const name = wordOf(concept);
-    if (row.without === 'refuse') throw refusal(name, `${target} has no way to say "${name}"`);
+    if (without === 'refuse') throw refusal(name, `${target} has no way to say "${name}"`);
     dropped.push(name);
   }
   return dropped;
@@ -231,6 +225,20 @@ interface Owner {
   owner: string | null;
   googleSeals: boolean;
   searchCalls: boolean;
+}
+
+/** The messages without what belongs to another target. */
+function ownMessages(messages: Message[], target: Owner, dropped: string[]): Message[] {
+  if (!messages.some(({ parts }) => parts.some(mayBelong))) return messages;
+  return messages.flatMap((message) =>
+    message.parts.some(mayBelong) ? ownMessage(message, target, dropped) : [message],
+  );
+}
+
+/** Whether a part may be for one target alone. */
+function mayBelong(part: Part): boolean {
+  const { type } = part;
+  return type === 'native' || type === 'search' || (type === 'reasoning' && part.sealed !== null);
 }
 
 function ownMessage({ parts, ...message }: Message, target: Owner, dropped: string[]): Message[] {

@@ -3,11 +3,16 @@ import type { ImagePart, Message, Part, TextPart } from '../model/conversation.t
 const POINTER: TextPart = { type: 'text', text: '[A picture, shown in the next message]' };
 const CAPTION: TextPart = { type: 'text', text: 'Pictures of the answer before:' };
 
+function showsImage({ parts, role }: Message): boolean {
+  return role === 'assistant' && parts.some(({ type }) => type === 'image');
+}
+
 /**
  * Messages for a format in which only the user can show pictures: those that a model made stand at the end of what the
  * user says next.
  */
-export function withoutAnswerImages(messages: readonly Message[]): Message[] {
+export function withoutAnswerImages(messages: Message[]): Message[] {
+  if (!messages.some(showsImage)) return messages;
   const result: Message[] = [];
   let waiting: ImagePart[] = [];
   const shown = (): Part[] => {

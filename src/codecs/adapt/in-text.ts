@@ -9,6 +9,7 @@ import type {
   ToolResultPart,
 } from '../model/conversation.ts';
 import { setOff } from './joined-texts.ts';
+import { mapChanged } from './map-changed.ts';
 
 /**
  * The conversation with those things said in its text that the target has no field for: who of several users speaks,
@@ -19,12 +20,12 @@ export function withContextInText(
   canSay: (concept: Concept) => boolean,
 ): Conversation {
   const { messages, output } = conversation;
-  const named = canSay('participants') ? messages : messages.map(withParticipant);
-  return {
-    ...conversation,
-    messages: named.map((message) => withFileNames(message, canSay('fileNames'))),
-    output: canSay('schemaDescription') ? output : withDescription(output),
-  };
+  const named = canSay('participants') ? messages : mapChanged(messages, withParticipant);
+  const keptOnFiles = canSay('fileNames');
+  const told = mapChanged(named, (message) => withFileNames(message, keptOnFiles));
+  const described = canSay('schemaDescription') ? output : withDescription(output);
+  if (told === messages && described === output) return conversation;
+  return { ...conversation, messages: told, output: described };
 }
 
 /** Stands before what a participant of this name says. */
@@ -41,10 +42,9 @@ function withParticipant(message: Message): Message {
 /** @param keptOnFiles documents have their names as they are; pictures have none in any format that is written */
 function withFileNames(message: Message, keptOnFiles: boolean): Message {
   const { parts } = message;
-  const nameOf = (part: Part) => nameText(part, keptOnFiles);
-  const named = (part: Part) => nameOf(part).length > 0;
-  if (!parts.some((part) => named(part) || (part.type === 'tool-result' && part.parts.some(named))))
+  if (!parts.some((part) => isNamed(part) || (part.type === 'tool-result' && part.parts.some(isNamed))))
     return message;
+  const nameOf = (part: Part) => nameText(part, keptOnFiles);
   return {
     ...message,
     parts: parts.flatMap((part): Part[] =>
@@ -66,6 +66,10 @@ function resultWithNames(
     return [...names, part];
   });
   return told.size === 0 ? parts : setOff(named, (part) => told.has(part));
+}
+
+function isNamed(part: Part): boolean {
+  return (part.type === 'file' || part.type === 'image') && part.name !== undefined;
 }
 
 /** The name of a document whose content cannot tell it: one that is text stands under its name anyway. */

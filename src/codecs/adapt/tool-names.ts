@@ -10,6 +10,7 @@ import type {
   ToolChoice,
 } from '../model/conversation.ts';
 import type { RestorePlan } from '../schema/restore.ts';
+import { mapChanged } from './map-changed.ts';
 
 /** What a format accepts as the name of a tool. */
 export interface NameRule {
@@ -140,7 +141,7 @@ export function bridgeTools(conversation: Conversation, bridging: Bridging): Con
     ...conversation,
     tools: conversation.tools.map((tool) => bridgeTool(tool, bridging)),
     toolChoice: bridgeChoice(conversation.toolChoice, conversation.tools, bridging.names),
-    messages: conversation.messages.map((message) => bridgeMessage(message, bridging)),
+    messages: mapChanged(conversation.messages, (message) => bridgeMessage(message, bridging)),
   };
 }
 
@@ -196,25 +197,26 @@ function bridgeChoice(
 }
 
 function bridgeMessage(message: Message, bridging: Bridging): Message {
-  const { parts } = message;
-  if (!parts.some(isOfTool)) return message;
-  return { ...message, parts: parts.map((part) => bridgePart(part, bridging)) };
-}
-
-function isOfTool({ type }: Part): boolean {
-  return type === 'tool-call' || type === 'tool-result';
+  const parts = mapChanged(message.parts, (part) => bridgePart(part, bridging));
+  return parts === message.parts ? message : { ...message, parts };
 }
 
 function bridgePart(part: Part, { custom, names, namespaces }: Bridging): Part {
   if (part.type === 'tool-result') {
-    return { ...part, callId: safeId(part.callId), kind: custom ? part.kind : 'function' };
+    const callId = safeId(part.callId);
+    const kind = custom ? part.kind : 'function';
+    return callId === part.callId && kind === part.kind ? part : { ...part, callId, kind };
   }
   if (part.type !== 'tool-call') return part;
+  const id = safeId(part.id);
+  const name = names.wireName(part);
+  const isAlike = id === part.id && name === part.name && part.kind === 'function';
+  if (isAlike && (namespaces || part.namespace === undefined)) return part;
   const { namespace, ...call } = part;
   const named = {
     ...call,
-    id: safeId(part.id),
-    name: names.wireName(part),
+    id,
+    name,
     ...(namespaces && namespace !== undefined ? { namespace } : {}),
   };
   if (part.kind === 'function' || custom) return named;

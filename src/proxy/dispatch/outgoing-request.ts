@@ -1,6 +1,6 @@
 import { relayedHistory } from '../../codecs/history/relayed.ts';
 import { codecOf } from '../../codecs/index.ts';
-import { dialectOf } from '../../codecs/model/dialect.ts';
+import { providerDialect } from '../../providers/dialect.ts';
 import { streamFlag } from '../inbound/wants-stream.ts';
 import { type NamedBody, spliceModel } from '../json/splice.ts';
 import type { Learned } from '../quirks/learned.ts';
@@ -100,7 +100,7 @@ function relayed({ refused }: Learned, facts: RequestFacts, { asked, target }: A
   const { body, left } = relayedHistory(asked, {
     format: target.format,
     model: target.model,
-    dialect: dialectOf(target.provider.dialect),
+    dialect: providerDialect(target.provider),
     refused: refused.of(target),
   });
   return { body, dropped: left.length === 0 ? left : [...new Set(left)], translation: null };

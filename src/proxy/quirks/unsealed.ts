@@ -1,8 +1,8 @@
 import { unsealed } from '../../codecs/encrypted-reasoning/strip.ts';
-import { dialectOf } from '../../codecs/model/dialect.ts';
 import { withNoReasoning } from '../../codecs/openai-chat/request/history.ts';
 import type { Target } from '../../combos/target.ts';
 import type { GatewayError } from '../../lib/error.ts';
+import { providerDialect } from '../../providers/dialect.ts';
 import { joined } from '../json/joined.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';
 
@@ -32,7 +32,7 @@ const wanted = /reasoning_content.{0,60}(must be passed|is missing)|missing.{0,1
 
 /** The request with a word for reasoning that another model did not have; null where that is not what `message` asks for. */
 function withReasoning(target: Target, request: Buffer, message: string): Buffer | null {
-  const { noReasoning, reasoningField } = dialectOf(target.provider.dialect);
+  const { noReasoning, reasoningField } = providerDialect(target.provider);
   if (target.format !== 'openai-chat' || !wanted.test(message)) return null;
   const filled = withNoReasoning(request, reasoningField ?? 'reasoning_content', noReasoning ?? '');
   return filled === request ? null : filled;

@@ -4,13 +4,13 @@ import { reasoningOwner } from '../../codecs/encrypted-reasoning/owner.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../../codecs/json/values.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
-import { dialectOf } from '../../codecs/model/dialect.ts';
 import { fitSchema } from '../../codecs/schema/fit.ts';
 import { translateConversation, withoutTurns } from '../../codecs/translate/request.ts';
 import type { Codec } from '../../codecs/wire-codec.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { providerDialect } from '../../providers/dialect.ts';
 import { joined } from '../json/joined.ts';
 import { textTokens } from '../metering/meter.ts';
 import type { RequestInFormat } from '../request/outgoing.ts';
@@ -140,7 +140,7 @@ function translated(
     from: conversationCodec(format),
     to: conversationCodec(target.format),
     model: target.model,
-    dialect: dialectOf(target.provider.dialect),
+    dialect: providerDialect(target.provider),
     owner: ownerOf(target),
     fit,
     refused,
@@ -179,13 +179,15 @@ export function ownerOf({ connection, model }: Target): string {
   return reasoningOwner(connection.id, model);
 }
 
-/** The codec of a format that takes part in translation. */
-export function conversationCodec(
-  format: WireFormat,
-): Codec & { conversation: ConversationCodec; stream: StreamCodec } {
+type ConversingCodec = Codec & { conversation: ConversationCodec; stream: StreamCodec };
+
+/** The codec of a format that takes part in translation. @throws GatewayError `format_not_supported` */
+export function conversationCodec(format: WireFormat): ConversingCodec {
   const codec = codecOf(format);
-  const { conversation, stream } = codec;
-  if (conversation === null || stream === null)
-    throw new GatewayError('format_not_supported', `${format} is not translated`);
-  return { ...codec, conversation, stream };
+  if (!isConversing(codec)) throw new GatewayError('format_not_supported', `${format} is not translated`);
+  return codec;
+}
+
+function isConversing(codec: Codec): codec is ConversingCodec {
+  return codec.conversation !== null && codec.stream !== null;
 }

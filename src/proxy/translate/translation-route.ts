@@ -1,10 +1,10 @@
 import { isOfMessages } from '../../codecs/adapt/optional-members.ts';
 import { exchangeShapes } from '../../codecs/exchanges/shapes.ts';
 import { codecOf } from '../../codecs/index.ts';
-import { dialectOf } from '../../codecs/model/dialect.ts';
 import { leastKept } from '../../codecs/prompt-cache/cache-worth.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
+import { providerDialect } from '../../providers/dialect.ts';
 import type { Asked, Known } from './asked.ts';
 import type { TranslationRoute } from './settled-conversation.ts';
 
@@ -17,7 +17,7 @@ export function markedTurns(
   { cacheMarks }: Pick<Known, 'cacheMarks'>,
 ): number {
   if (!cacheMarks) return 0;
-  return codecOf(format).conversation?.markedTurns?.(model, dialectOf(provider.dialect)) ?? 0;
+  return codecOf(format).conversation?.markedTurns?.(model, providerDialect(provider)) ?? 0;
 }
 
 /**
@@ -33,7 +33,7 @@ export function translationRoute(
   const shape = exchangeShapes[format];
   const list = exchangeShapes[target.format]?.list;
   const { connection, model, provider } = target;
-  const { callIds } = dialectOf(provider.dialect);
+  const { callIds } = providerDialect(provider);
   if (shape === undefined || list === undefined || begun !== '' || callIds === 'short') return null;
   if (responseState && !isPlain(responseState)) return null;
   if (refused.some(isOfMessages)) return null;

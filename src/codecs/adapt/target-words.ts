@@ -1,0 +1,61 @@
+import type { ConversationCodec } from '../codec.ts';
+import { type Concept, concepts, untranslatable } from '../model/concept.ts';
+import type { Dialect } from '../model/dialect.ts';
+
+/** What requests in a format may ask a server for, before their model and their content are known. */
+export interface TargetWords {
+  /** Concepts that the format has a word for and this server refuses. */
+  refused: readonly Concept[];
+  /** Concepts that can be said there. */
+  sayable: ReadonlySet<Concept>;
+  /** Concepts that have to be looked for in a conversation, for they cannot be said there: they are left out, or refused. */
+  missing: readonly Concept[];
+}
+
+/** A dialect is never changed, so that what follows from it is made once. */
+const made = new WeakMap<Dialect, WeakMap<ConversationCodec, TargetWords>>();
+
+/** What a server of this dialect can be told in this format. */
+export function targetWords(dialect: Dialect, codec: ConversationCodec): TargetWords {
+  const known = made.get(dialect)?.get(codec);
+  if (known !== undefined) return known;
+  const words = wordsFor(dialect, codec);
+  const others = made.get(dialect);
+  if (others === undefined) made.set(dialect, new WeakMap([[codec, words]]));
+  else others.set(codec, words);
+  return words;
+}
+
+function wordsFor(dialect: Dialect, codec: ConversationCodec): TargetWords {
+  const refused = refusedBy(dialect, codec);
+  const all = Object.keys(concepts) as Concept[];
+  const sayable = new Set(
+    all.filter(
+      (concept) =>
+        codec.names[concept] !== undefined && !untranslatable.includes(concept) && !refused.includes(concept),
+    ),
+  );
+  return { refused, sayable, missing: all.filter((concept) => !sayable.has(concept) && isMissed(concept)) };
+}
+
+/** Whether a concept that cannot be said is missed: others are held to, or told in the text. */
+export function isMissed(concept: Concept): boolean {
+  const { without } = concepts[concept];
+  return without === 'drop' || without === 'refuse';
+}
+
+/** What the format can say and this server refuses. */
+function refusedBy(
+  { cacheMembers, memberNames, serviceTier, vendorMembers }: Dialect,
+  { names, onTrial = [], vendorOnly }: ConversationCodec,
+): Concept[] {
+  const taken: Concept[] = [...(vendorMembers ? vendorOnly : []), ...(cacheMembers ? onTrial : [])];
+  if (serviceTier) taken.push('serviceTier');
+  const refused = [...vendorOnly, ...onTrial].filter((concept) => !taken.includes(concept));
+  for (const [name, other] of Object.entries(memberNames)) {
+    if (other !== null) continue;
+    if (name === 'user' && !vendorMembers) refused.push('userId');
+    for (const [concept, word] of Object.entries(names)) if (word === name) refused.push(concept as Concept);
+  }
+  return refused;
+}
