@@ -1,5 +1,6 @@
 import type { GatewayError } from '../lib/error.ts';
 import type { Frame, FrameSplit } from '../lib/sse.ts';
+import type { WrittenTools } from './adapt/shared-tools.ts';
 import type { Readable } from './json/read-members.ts';
 import type { JsonObject } from './json/values.ts';
 import type { Concept, ConceptNames, ConceptWords } from './model/concept.ts';
@@ -85,8 +86,14 @@ export interface ConversationCodec {
   /**
    * The request body. The same conversation gives the same bytes, so that the vendor's prompt cache keeps hitting.
    * @param unsaid gets what the format has a word for and the rest of this conversation rules out
+   * @param written what tools were written as before, for other requests that offer the same ones; null for none
    */
-  encodeRequest(conversation: Conversation, dialect: Dialect, unsaid?: Concept[]): JsonObject;
+  encodeRequest(
+    conversation: Conversation,
+    dialect: Dialect,
+    unsaid?: Concept[],
+    written?: WrittenTools | null,
+  ): JsonObject;
   /** Marks of what to keep in the prompt cache that a request may have; any number where nothing is said. */
   mostCacheMarks?: number;
   /**

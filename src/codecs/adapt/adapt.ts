@@ -14,8 +14,16 @@ import { withoutAnswerImages } from './answer-images.ts';
 import { withContextInText } from './in-text.ts';
 import { setOff } from './joined-texts.ts';
 import { mapChanged } from './map-changed.ts';
+import { type AdaptedTools, areSameTools, type SharedTools, type WrittenTools } from './shared-tools.ts';
 import { isMissed, targetWords } from './target-words.ts';
-import { bridgeTools, nameTools, type ToolNames } from './tool-names.ts';
+import {
+  type Bridging,
+  bridgeCalls,
+  bridgedTools,
+  type ToolNames,
+  toolNames,
+  toolTable,
+} from './tool-names.ts';
 
 /** A conversation as the target can say it. */
 export interface Adapted {
@@ -23,6 +31,8 @@ export interface Adapted {
   /** What the caller asked for and the target cannot say, in the caller's own words. */
   dropped: string[];
   tools: ToolNames;
+  /** For whoever writes its tools; null where nothing of them is kept. */
+  written: WrittenTools | null;
 }
 
 interface Route {
@@ -37,6 +47,8 @@ interface Route {
   wordOf?: (concept: Concept) => string;
   /** Fits a tool's schema, where that is not done anew for each. */
   fit?: FitSchema;
+  /** Where what tools became is kept for other requests of the conversation; nothing is where it is absent. */
+  shared?: SharedTools;
   /** What is not to be said besides. */
   unwanted?: readonly Concept[];
 }
@@ -46,7 +58,7 @@ interface Route {
  * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
  */
 export function adapt(asked: Conversation, route: Route): Adapted {
-  const { dialect, fit, from, model, owner, to, unwanted = [] } = route;
+  const { dialect, from, model, owner, to, unwanted = [] } = route;
   const wordOf = route.wordOf ?? ((concept: Concept) => wordsOf(from.conversation)[concept] ?? concept);
   const words = targetWords(dialect, to.conversation);
   const own = [...(to.conversation.unsupportedBy?.(model) ?? []), ...unwanted];
@@ -64,17 +76,16 @@ export function adapt(asked: Conversation, route: Route): Adapted {
     dropped.push(...Object.keys(conversation.namespaces).map((name) => `tools.${name}.description`));
   const target = { format: to.format, name: dialect.schema };
   const sayable = withoutConcepts(conversation, lacking);
-  const kept = keptTools(sayable.tools, to.format, dropped);
-  const { plans, tools } = fitTools(kept, target, dropped, fit);
+  const offered = adaptedTools(sayable.tools, route);
+  dropped.push(...offered.dropped);
+  const names = toolNames(offered.names);
   const { searchCalls } = to.conversation;
-  const { custom, maxName, name, namespaces } = to.conversation.tools;
-  const names = nameTools(tools, { name, maxName }, namespaces, plans);
   const fitted: Conversation = {
     ...sayable,
     cacheKey: canSay('cacheKey')
       ? (conversation.cacheKey ?? keyForMarks(conversation, to.conversation, canSay))
       : null,
-    tools,
+    tools: offered.fitted,
     output: fitOutput(conversation.output, target, wordOf('schemaOutput'), dropped),
     messages: ownMessages(
       shownMessages(sayable, to.conversation),
@@ -83,16 +94,42 @@ export function adapt(asked: Conversation, route: Route): Adapted {
     ),
     extras: members === null ? conversation.extras : null,
   };
-  const bridged = bridgeTools(fitted, {
-    names,
-    custom: custom || (to.format === 'openai-chat' && dialect.customTools),
-    namespaces,
-  });
+  const bridged = bridgeCalls(fitted, offered.bridged, { ...bridgingOf(route), names });
   return {
     conversation: canSay('allowedTools') ? bridged : tellingAllowedTools(bridged),
     dropped: [...new Set(dropped)].sort(),
     tools: names,
+    written: offered.written,
   };
+}
+
+/** The tools as the target takes them; what they became before, where another request of the conversation had the same. */
+function adaptedTools(asked: readonly Tool[], route: Route): AdaptedTools {
+  const { shared = null } = route;
+  const last = shared?.last ?? null;
+  if (last !== null && areSameTools(last.asked, asked)) return last;
+  const { dialect, fit, to } = route;
+  const dropped: string[] = [];
+  const kept = keptTools(asked, to.format, dropped);
+  const { plans, tools } = fitTools(kept, { format: to.format, name: dialect.schema }, dropped, fit);
+  const { maxName, name, namespaces } = to.conversation.tools;
+  const names = toolTable(tools, { name, maxName }, namespaces, plans);
+  const bridged = bridgedTools(tools, { ...bridgingOf(route), names: toolNames(names) });
+  const made = {
+    asked,
+    fitted: tools,
+    bridged,
+    names,
+    dropped,
+    written: shared === null ? null : new WeakMap(),
+  };
+  if (shared !== null) shared.last = made;
+  return made;
+}
+
+function bridgingOf({ dialect, to }: Route): Omit<Bridging, 'names'> {
+  const { custom, namespaces } = to.conversation.tools;
+  return { custom: custom || (to.format === 'openai-chat' && dialect.customTools), namespaces };
 }
 
 /** The messages with what they show where the target can see it. */

@@ -39,50 +39,93 @@ export interface ToolNames {
 /** Longest id of a tool call that every format takes. */
 const MAX_ID = 64;
 
+/** Names of tools, both ways. */
+interface Names {
+  byWire: Map<string, KnownTool>;
+  byKey: Map<string, string>;
+  /** The number to try next for a name that is taken: trying all of them anew would take its time with many tools. */
+  suffixes: Map<string, number>;
+}
+
+/** The names of the tools that a conversation offers. They are not changed: other requests may have the same. */
+export interface ToolTable {
+  names: Names;
+  plans: ReadonlyMap<string, RestorePlan>;
+  rule: NameRule;
+  keepNamespaces: boolean;
+}
+
+const emptyNames = (): Names => ({ byWire: new Map(), byKey: new Map(), suffixes: new Map() });
+
 /**
  * Names for the tools of a conversation that `rule` accepts, flattened out of their namespaces as
  * `namespace__name`. The same conversation gets the same names, so that prompt caches keep hitting.
  */
-export function nameTools(
+export function toolTable(
   tools: readonly Tool[],
   rule: NameRule,
   keepNamespaces: boolean,
   plans: ReadonlyMap<Tool, RestorePlan> = new Map(),
-): ToolNames {
+): ToolTable {
   const planned = new Map<string, RestorePlan>();
-  const byWire = new Map<string, KnownTool>();
-  const byKey = new Map<string, string>();
-  /** The number to try next for a name that is taken: trying all of them anew would take its time with many tools. */
-  const suffixes = new Map<string, number>();
-  const keyOf = ({ name, namespace }: { name: string; namespace?: string }) =>
-    `${namespace ?? ''}\u0000${name}`;
-  const add = (tool: KnownTool): string => {
-    const taken = byKey.get(keyOf(tool));
-    if (taken !== undefined) return taken;
-    const flat =
-      tool.namespace === undefined || keepNamespaces ? tool.name : `${tool.namespace}__${tool.name}`;
-    const legal = legalName(flat, rule);
-    let wire = legal;
-    for (let suffix = suffixes.get(legal) ?? 2; byWire.has(wire); suffix += 1) {
-      wire = `${legal.slice(0, rule.maxName - `_${suffix}`.length)}_${suffix}`;
-      suffixes.set(legal, suffix + 1);
-    }
-    byWire.set(wire, tool);
-    byKey.set(keyOf(tool), wire);
-    return wire;
-  };
+  const table: ToolTable = { names: emptyNames(), plans: planned, rule, keepNamespaces };
   for (const tool of tools) {
     if (tool.kind !== 'function' && tool.kind !== 'custom') continue;
-    const wire = add(knownTool(tool));
+    const wire = wireNameOf(tool, [table.names]) ?? addName(knownTool(tool), table, [table.names]);
     const plan = plans.get(tool);
     if (plan !== undefined) planned.set(wire, plan);
   }
+  return table;
+}
+
+/** The names of one request: those of the tools that it offers, and of others that stand in its earlier turns. */
+export function toolNames(table: ToolTable): ToolNames {
+  const all = [emptyNames(), table.names] as const;
   return {
     // A tool of an earlier turn that is no longer offered is named by the same rule.
-    wireName: (tool) => byKey.get(keyOf(tool)) ?? add({ ...tool, kind: 'function' }),
-    known: (wire) => byWire.get(wire) ?? null,
-    plan: (wire) => planned.get(wire) ?? null,
+    wireName: (tool) => wireNameOf(tool, all) ?? addName({ ...tool, kind: 'function' }, table, all),
+    known: (wire) => table.names.byWire.get(wire) ?? all[0].byWire.get(wire) ?? null,
+    plan: (wire) => table.plans.get(wire) ?? null,
   };
+}
+
+/** `toolNames` of tools that no other request shares. */
+export function nameTools(...args: Parameters<typeof toolTable>): ToolNames {
+  return toolNames(toolTable(...args));
+}
+
+function keyOf({ name, namespace }: { name: string; namespace?: string }): string {
+  return `${namespace ?? ''}\u0000${name}`;
+}
+
+function wireNameOf(tool: { name: string; namespace?: string }, all: readonly Names[]): string | null {
+  const key = keyOf(tool);
+  for (const { byKey } of all) {
+    const wire = byKey.get(key);
+    if (wire !== undefined) return wire;
+  }
+  return null;
+}
+
+/** @param all the names that are taken; it is added to the first */
+function addName(
+  tool: KnownTool,
+  { keepNamespaces, rule }: Pick<ToolTable, 'keepNamespaces' | 'rule'>,
+  all: readonly [Names, ...Names[]],
+): string {
+  const [own] = all;
+  const flat = tool.namespace === undefined || keepNamespaces ? tool.name : `${tool.namespace}__${tool.name}`;
+  const legal = legalName(flat, rule);
+  const isTaken = (wire: string) => all.some(({ byWire }) => byWire.has(wire));
+  const next = Math.max(...all.map(({ suffixes }) => suffixes.get(legal) ?? 2));
+  let wire = legal;
+  for (let suffix = next; isTaken(wire); suffix += 1) {
+    wire = `${legal.slice(0, rule.maxName - `_${suffix}`.length)}_${suffix}`;
+    own.suffixes.set(legal, suffix + 1);
+  }
+  own.byWire.set(wire, tool);
+  own.byKey.set(keyOf(tool), wire);
+  return wire;
 }
 
 function knownTool({ kind, name, namespace }: FunctionTool | CustomTool): KnownTool {
@@ -137,12 +180,21 @@ export interface Bridging {
 
 /** The conversation with its tools, calls and results as the target can say them. */
 export function bridgeTools(conversation: Conversation, bridging: Bridging): Conversation {
+  return bridgeCalls(conversation, bridgedTools(conversation.tools, bridging), bridging);
+}
+
+/** @param tools those of the conversation, bridged */
+export function bridgeCalls(conversation: Conversation, tools: Tool[], bridging: Bridging): Conversation {
   return {
     ...conversation,
-    tools: conversation.tools.map((tool) => bridgeTool(tool, bridging)),
+    tools,
     toolChoice: bridgeChoice(conversation.toolChoice, conversation.tools, bridging.names),
     messages: mapChanged(conversation.messages, (message) => bridgeMessage(message, bridging)),
   };
+}
+
+export function bridgedTools(tools: readonly Tool[], bridging: Bridging): Tool[] {
+  return tools.map((tool) => bridgeTool(tool, bridging));
 }
 
 function bridgeTool(tool: Tool, { custom, names, namespaces }: Bridging): Tool {

@@ -1,6 +1,7 @@
 import { adapt } from '../adapt/adapt.ts';
 import { hasMember, withoutMember } from '../adapt/optional-members.ts';
 import { outputCapOf, withOutputCap } from '../adapt/output-cap.ts';
+import type { SharedTools } from '../adapt/shared-tools.ts';
 import type { ToolNames } from '../adapt/tool-names.ts';
 import type { TranslationCodec } from '../codec.ts';
 import { unreadMembers } from '../json/read-members.ts';
@@ -30,6 +31,8 @@ export interface RequestRoute {
   cacheMarks: boolean;
   /** Fits the schema of a tool to what the target takes, where that is not done anew for each. */
   fit?: FitSchema | undefined;
+  /** Where what tools became is kept for other requests of the conversation by the same route. */
+  shared?: SharedTools | undefined;
   /** The conversation that is meant by the one in the request: with earlier turns, or with an answer that was begun. */
   complete?(conversation: Conversation): Conversation;
   /** Adds what one server wants to be told besides to the request in its format. */
@@ -61,7 +64,7 @@ export interface RequestTranslation {
  * @throws GatewayError `invalid_request`, `not_translatable`
  */
 export function translateConversation(request: JsonObject, route: RequestRoute): RequestTranslation {
-  const { dialect, fit, from, model, most, owner, refused, to } = route;
+  const { dialect, fit, from, model, most, owner, refused, shared, to } = route;
   const read = from.conversation.decodeRequest(request);
   const asked = route.complete?.(read) ?? read;
   const marks = route.cacheMarks && !refused.includes(CACHE_CONTROL);
@@ -69,12 +72,13 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
   const wordsOf = (some: readonly Concept[]) =>
     some.filter((concept) => concepts[concept].asked(asked)).map(wordOf);
   const { readable, spelling } = from.conversation;
-  const { conversation, dropped, tools } = adapt(asked, {
+  const { conversation, dropped, tools, written } = adapt(asked, {
     from,
     to,
     dialect,
     owner,
     ...(fit === undefined ? {} : { fit }),
+    ...(shared === undefined ? {} : { shared }),
     wordOf,
     model,
     unwanted: unwantedAt(to, { marks, refused }),
@@ -84,7 +88,7 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
     to.conversation.mostCacheMarks ?? Number.POSITIVE_INFINITY,
   );
   const unsaid: Concept[] = marked === conversation ? [] : ['cacheMarks'];
-  const plain = to.conversation.encodeRequest({ ...marked, model }, dialect, unsaid);
+  const plain = to.conversation.encodeRequest({ ...marked, model }, dialect, unsaid, written);
   const addsTurn = to.conversation.addsTurn?.(plain) ?? false;
   const capped = most === null ? plain : withOutputCap(to, plain, most);
   const amended = route.amend?.(capped) ?? capped;

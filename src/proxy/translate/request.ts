@@ -3,7 +3,6 @@ import type { ConversationCodec, StreamCodec } from '../../codecs/codec.ts';
 import { reasoningOwner } from '../../codecs/encrypted-reasoning/owner.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../../codecs/json/values.ts';
-import type { Conversation } from '../../codecs/model/conversation.ts';
 import { fitSchema } from '../../codecs/schema/fit.ts';
 import { translateConversation, withoutTurns } from '../../codecs/translate/request.ts';
 import type { Codec } from '../../codecs/wire-codec.ts';
@@ -20,6 +19,7 @@ import { jsonBytes } from './json-bytes.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';
 import { prefillOf } from './prefill.ts';
 import type { TranslationRoute } from './settled-conversation.ts';
+import type { Translate } from './settled-request.ts';
 import { withoutStandIns } from './stand-ins.ts';
 import { markedTurns, translationRoute } from './translation-route.ts';
 
@@ -91,8 +91,8 @@ function goingOn(
   route: TranslationRoute,
 ): TranslatedRequest | null {
   try {
-    const settled = known.settled?.translate(bytes, route, (request, see) => {
-      const { made, ...rest } = translated(asked, format, known, request, see);
+    const settled = known.settled?.translate(bytes, route, (request, conversation) => {
+      const { made, ...rest } = translated(asked, format, known, request, conversation);
       return { body: made, rest };
     });
     if (!settled) return null;
@@ -134,7 +134,7 @@ function translated(
   format: WireFormat,
   { begun, cacheMarks, fit, most, refused }: Known,
   request: JsonObject,
-  see: (read: Conversation) => void = () => {},
+  { see, shared }: Partial<Parameters<Translate<unknown>>[1]> = {},
 ): Omit<Noted, 'body'> & { made: JsonObject } {
   const { body, conversation, ...rest } = translateConversation(request, {
     from: conversationCodec(format),
@@ -143,11 +143,12 @@ function translated(
     dialect: providerDialect(target.provider),
     owner: ownerOf(target),
     fit,
+    shared,
     refused,
     most,
     cacheMarks,
     complete(read) {
-      see(read);
+      see?.(read);
       const whole = responseState === null ? read : conversationOf(read, responseState);
       return begun === '' ? whole : continued(whole, begun, textTokens(Buffer.byteLength(begun)));
     },

@@ -48,6 +48,12 @@ export function written(
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one))
+    return (
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((entry, index) => isSame(entry, other[index]))
+    );
   if (Object.getPrototypeOf(one) !== Object.getPrototypeOf(other)) return false;
   const names = Object.keys(one);
   const others = Object.keys(other);

@@ -1,3 +1,4 @@
+import type { SharedTools } from '../../codecs/adapt/shared-tools.ts';
 import type { ExchangeShape } from '../../codecs/exchanges/shape.ts';
 import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
 
@@ -27,7 +28,9 @@ export interface Beginning {
   settled: Settled[];
   /** Ids of the calls in settled exchanges. */
   calls: Set<string>;
-  /** Their tools, with the names that the target has for them. */
+  /** What the tools that it offers were translated to. */
+  shared: SharedTools;
+  /** Tools of calls in settled exchanges, with the names that the target has for them. */
   tools: Map<string, string>;
   /** The text of what was translated beside the exchanges: the other members, and the turns before them. */
   frame: { value: JsonObject; before: Buffer; after: Buffer } | null;
@@ -68,6 +71,7 @@ export function beginningOf(
     counts: new Map(),
     settled: [],
     calls: new Set(),
+    shared: { last: null },
     tools: new Map(),
     frame: null,
     first: null,

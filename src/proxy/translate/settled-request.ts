@@ -1,3 +1,4 @@
+import type { SharedTools } from '../../codecs/adapt/shared-tools.ts';
 import type { ToolNames } from '../../codecs/adapt/tool-names.ts';
 import type { ExchangeShape, Side } from '../../codecs/exchanges/shape.ts';
 import { COMMA, skipSpace } from '../../codecs/json/bytes.ts';
@@ -28,8 +29,15 @@ interface Made<T> {
   rest: T;
 }
 
-/** Translates a request. `see` is shown the conversation that was read of it. */
-export type Translate<T> = (request: JsonObject, see: (read: Conversation) => void) => Made<T>;
+/** Translates a request of a conversation. */
+export type Translate<T> = (
+  request: JsonObject,
+  conversation: {
+    /** Is shown the conversation that was read of it. */
+    see(read: Conversation): void;
+    shared: SharedTools;
+  },
+) => Made<T>;
 
 export type Named = { tools: Pick<ToolNames, 'wireName'> };
 
@@ -80,11 +88,15 @@ export function translateWith<T extends Named>(
     ...parts.last,
   ];
   const seen: Run[] = [];
+  const { shared } = beginning;
   const { body: made, rest } = translate(
     { ...request, [shape.list]: list, ...route.named },
-    (conversation) => {
-      const own = stands ? runIn(conversation, beginning.calls, settles ? route.enough : null) : null;
-      if (own !== null) seen.push(own);
+    {
+      see(conversation) {
+        const own = stands ? runIn(conversation, beginning.calls, settles ? route.enough : null) : null;
+        if (own !== null) seen.push(own);
+      },
+      shared,
     },
   );
   const items = listOf(made[route.list]);

@@ -1,3 +1,4 @@
+import type { WrittenTools } from '../../adapt/shared-tools.ts';
 import type { JsonObject } from '../../json/values.ts';
 import type { Concept, ConceptNames } from '../../model/concept.ts';
 import type { Conversation, OutputShape } from '../../model/conversation.ts';
@@ -52,6 +53,7 @@ export function encodeRequest(
   conversation: Conversation,
   dialect: Dialect,
   unencodable: Concept[] = [],
+  written: WrittenTools | null = null,
 ): JsonObject {
   const { extras, maxOutputTokens } = conversation;
   const messages = messageList(conversation.messages);
@@ -63,7 +65,7 @@ export function encodeRequest(
     ...outputWords(conversation.output).map((text) => ({ type: 'text', text })),
   ];
   const stop = conversation.stop.filter((text) => text.trim() !== '');
-  const tools = toolList(conversation);
+  const tools = toolList(conversation, written);
   const request: MessagesRequest = {
     model: conversation.model,
     // Thinking counts towards the bound, which must leave room for an answer.

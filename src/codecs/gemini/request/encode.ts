@@ -1,3 +1,4 @@
+import type { WrittenTools } from '../../adapt/shared-tools.ts';
 import { type JsonObject, table } from '../../json/values.ts';
 import type { Concept, ConceptNames } from '../../model/concept.ts';
 import type { Conversation } from '../../model/conversation.ts';
@@ -60,11 +61,12 @@ export function encodeRequest(
   conversation: Conversation,
   _: Dialect = plainDialect,
   unencodable: Concept[] = [],
+  written: WrittenTools | null = null,
 ): JsonObject {
   if (conversation.stop.length > MAX_STOPS) unencodable.push('stop');
   const { extras, messages, model, system } = conversation;
   const instructions = system.filter(({ text }) => text !== '').map(({ text }) => ({ text }));
-  const tools = toolList(conversation);
+  const tools = toolList(conversation, written);
   const config = said(generationConfig(conversation));
   const request = said({
     systemInstruction: instructions.length === 0 ? null : { parts: instructions },

@@ -1,3 +1,4 @@
+import type { WrittenTools } from '../../adapt/shared-tools.ts';
 import { identifier } from '../../adapt/tool-names.ts';
 import type { JsonObject } from '../../json/values.ts';
 import type { Concept, ConceptNames } from '../../model/concept.ts';
@@ -64,6 +65,7 @@ export function encodeRequest(
   conversation: Conversation,
   dialect: Dialect,
   unencodable: Concept[] = [],
+  written: WrittenTools | null = null,
 ): JsonObject {
   if (dialect.cacheMembers && hasUnplacedMark(conversation)) unencodable.push('cacheMarks');
   const { extras, logprobs, reasoning, stream, userId } = conversation;
@@ -75,7 +77,7 @@ export function encodeRequest(
   const request: JsonObject = {
     model: conversation.model,
     messages: messageList(conversation, dialect),
-    ...toolMembers(conversation, dialect),
+    ...toolMembers(conversation, dialect, written),
     [dialect.maxTokensField]: conversation.maxOutputTokens,
     temperature: conversation.temperature,
     top_p: conversation.topP,

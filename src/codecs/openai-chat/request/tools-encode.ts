@@ -1,4 +1,5 @@
 import { knownChoice } from '../../adapt/allowed-tools.ts';
+import { type WrittenTools, writtenTool } from '../../adapt/shared-tools.ts';
 import type { JsonObject } from '../../json/values.ts';
 import type { Conversation, Tool, ToolChoice } from '../../model/conversation.ts';
 import type { Dialect } from '../../model/dialect.ts';
@@ -7,10 +8,14 @@ import type { Dialect } from '../../model/dialect.ts';
  * The tools and the choice among them; without tools neither may be sent. Only the vendor knows a choice of
  * several: others are told in words.
  */
-export function toolMembers(conversation: Conversation, dialect: Dialect): JsonObject {
+export function toolMembers(
+  conversation: Conversation,
+  dialect: Dialect,
+  written: WrittenTools | null,
+): JsonObject {
   const { parallelToolCalls, toolChoice } = conversation;
   const tools = conversation.tools.filter((tool) => tool.kind !== 'custom' || dialect.customTools);
-  const list = tools.flatMap(toolOf);
+  const list = tools.flatMap((tool) => writtenTool(tool, written, toolOf));
   const search = tools.find((tool) => tool.kind === 'web-search' && tool.native.format === 'openai-chat');
   const searching = search?.kind === 'web-search' ? { web_search_options: search.native.value } : {};
   if (list.length === 0) return searching;

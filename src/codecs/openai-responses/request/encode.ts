@@ -1,6 +1,7 @@
+import type { WrittenTools } from '../../adapt/shared-tools.ts';
 import { identifier } from '../../adapt/tool-names.ts';
 import { type JsonObject, listOf } from '../../json/values.ts';
-import type { ConceptNames } from '../../model/concept.ts';
+import type { Concept, ConceptNames } from '../../model/concept.ts';
 import type { Conversation } from '../../model/conversation.ts';
 import type { Dialect } from '../../model/dialect.ts';
 import { effortOfBudget } from '../../model/effort.ts';
@@ -53,7 +54,12 @@ export const heard: ConceptNames = {
 const LEAST_OUTPUT_TOKENS = 16;
 
 /** A conversation as a responses request. Members that the caller did not speak of are left out, except `store`. */
-export function encodeRequest(conversation: Conversation, dialect: Dialect): JsonObject {
+export function encodeRequest(
+  conversation: Conversation,
+  dialect: Dialect,
+  _unencodable: Concept[] = [],
+  written: WrittenTools | null = null,
+): JsonObject {
   const { extras, maxOutputTokens: cap, system } = conversation;
   const tools = conversation.tools.filter(
     (tool) => tool.kind !== 'native' || tool.format === 'openai-responses',
@@ -66,7 +72,7 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
       ...(system.length > 1 ? [systemItem(system, dialect)] : []),
       ...withSearchIds(paired(conversation.messages.flatMap((message) => items(message, dialect)))),
     ],
-    tools: tools.length === 0 ? undefined : toolList(tools, conversation.namespaces),
+    tools: tools.length === 0 ? undefined : toolList(tools, conversation.namespaces, written),
     tool_choice: tools.length === 0 ? undefined : choiceOf(conversation.toolChoice, tools),
     parallel_tool_calls: tools.length === 0 ? undefined : conversation.parallelToolCalls,
     max_output_tokens: cap === null ? null : Math.max(LEAST_OUTPUT_TOKENS, cap),

@@ -1,14 +1,20 @@
+import { type WrittenTools, writtenTool } from '../../adapt/shared-tools.ts';
 import type { JsonObject } from '../../json/values.ts';
 import type { Conversation, Tool, ToolChoice } from '../../model/conversation.ts';
 
 /** Tools of one namespace stand together, where the first of them stood. */
-export function toolList(tools: readonly Tool[], namespaces: Conversation['namespaces']): JsonObject[] {
+export function toolList(
+  tools: readonly Tool[],
+  namespaces: Conversation['namespaces'],
+  written: WrittenTools | null,
+): JsonObject[] {
+  const entriesOf = (tool: Tool) => writtenTool(tool, written, (one) => [toolOf(one)]);
   const result: JsonObject[] = [];
   const groups = new Map<string, JsonObject[]>();
   for (const tool of tools) {
     const namespace = tool.kind === 'function' || tool.kind === 'custom' ? tool.namespace : undefined;
     if (namespace === undefined) {
-      result.push(toolOf(tool));
+      result.push(...entriesOf(tool));
       continue;
     }
     let group = groups.get(namespace);
@@ -23,7 +29,7 @@ export function toolList(tools: readonly Tool[], namespaces: Conversation['names
         tools: group,
       });
     }
-    group.push(toolOf(tool));
+    group.push(...entriesOf(tool));
   }
   return result;
 }

@@ -1,0 +1,79 @@
+import type { JsonObject } from '../json/values.ts';
+import type { Tool } from '../model/conversation.ts';
+import type { ToolTable } from './tool-names.ts';
+
+/** Entries of a request's tools, by the tool that each was written for. */
+export type WrittenTools = WeakMap<Tool, readonly JsonObject[]>;
+
+/** The tools of a conversation as a target can be told of them. */
+export interface AdaptedTools {
+  /** As they were asked for. */
+  asked: readonly Tool[];
+  /** With schemas that the target takes. */
+  fitted: Tool[];
+  /** With names that the target takes, as it is sent them. */
+  bridged: Tool[];
+  names: ToolTable;
+  /** What of them cannot be said. */
+  dropped: readonly string[];
+  /** Null where nothing is kept. */
+  written: WrittenTools | null;
+}
+
+/**
+ * Where the translations of one conversation to one target keep its tools: agents send the same ones with every request.
+ * Whoever translates a single request needs none.
+ */
+export interface SharedTools {
+  last: AdaptedTools | null;
+}
+
+/**
+ * What a tool is written as; what it was written as before where that is known. It is never changed.
+ * @param written null where nothing is kept
+ */
+export function writtenTool(
+  tool: Tool,
+  written: WrittenTools | null,
+  write: (tool: Tool) => JsonObject[],
+): readonly JsonObject[] {
+  const before = written?.get(tool);
+  if (before !== undefined) return before;
+  const entries = write(tool);
+  written?.set(tool, entries);
+  return entries;
+}
+
+/** Whether two lists offer the same tools, read of the same values. */
+export function areSameTools(some: readonly Tool[], others: readonly Tool[]): boolean {
+  return some.length === others.length && some.every((tool, index) => isSameTool(tool, others[index]));
+}
+
+function isSameTool(one: Tool, other: Tool | undefined): boolean {
+  if (one === other) return true;
+  switch (one.kind) {
+    case 'function':
+      return (
+        other?.kind === 'function' &&
+        one.name === other.name &&
+        one.description === other.description &&
+        one.schema === other.schema &&
+        one.strict === other.strict &&
+        one.namespace === other.namespace &&
+        one.cache?.ttl === other.cache?.ttl
+      );
+    case 'custom':
+      return (
+        other?.kind === 'custom' &&
+        one.name === other.name &&
+        one.description === other.description &&
+        one.grammar?.syntax === other.grammar?.syntax &&
+        one.grammar?.definition === other.grammar?.definition &&
+        one.namespace === other.namespace
+      );
+    case 'web-search':
+      return other?.kind === 'web-search' && one.native.value === other.native.value;
+    case 'native':
+      return other?.kind === 'native' && one.value === other.value;
+  }
+}
