@@ -340,9 +340,9 @@ class Run implements AnswerSink, OpenCall {
     this.#asked?.heard(status, headers);
   }
 
-  committed(began: Buffer | null, isFinal: boolean): void {
+  committed(began: Buffer | null, isFinal: boolean): boolean {
     const request = this.#request;
-    if (request === null) return;
+    if (request === null) return false;
     if (began !== null) notePlace(this.#context.places, this.#facts, request, began);
     if (!this.#answers) {
       this.#answers = true;
@@ -351,10 +351,12 @@ class Run implements AnswerSink, OpenCall {
       this.#firstByteAt ??= at;
       this.#asked?.answers(at);
     }
-    if (!isFinal) return;
+    if (!isFinal) return false;
     this.#request = withoutBytes(request);
     this.#body = { ...this.#body, pieces: [] };
-    if (!isKept(this.#facts, request)) this.#freeMemory();
+    const kept = isKept(this.#facts, request);
+    if (!kept) this.#freeMemory();
+    return kept;
   }
 
   #freeMemory(): void {

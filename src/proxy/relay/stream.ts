@@ -14,7 +14,7 @@ import type { Failure } from '../request/failure.ts';
 import type { AttemptOutcome } from '../request/outcome.ts';
 import type { PartialAnswer } from '../request/outgoing.ts';
 import type { Used } from '../request/use.ts';
-import { finalResponse, isKept } from '../responses-state/keep.ts';
+import { finalResponse } from '../responses-state/keep.ts';
 import { clientHeaders } from '../upstream/headers.ts';
 import { isJsonDocument } from './json-answer.ts';
 import { partialRelay } from './partial-relay.ts';
@@ -38,6 +38,8 @@ export class StreamRelay {
   /** On the way to the caller. All else looks at the upstream's own bytes. */
   readonly #model: AnswerModel;
   #committed = false;
+  /** The answer is to be kept, and its request until then. */
+  #kept = false;
   /** Nobody reads on. */
   #over = false;
   /** Estimated tokens of the request, made when its bytes are let go: at the commit. */
@@ -179,9 +181,8 @@ export class StreamRelay {
 
   /** The request's bytes are let go of, unless they are needed to keep the answer or to have another target go on with it. */
   #release(began: Buffer | null): void {
-    const { facts, request, sink } = this.#answering;
-    if (this.#whole === null && !isKept(facts, request)) this.#answering = released(this.#answering);
-    sink.committed(began, this.#whole === null);
+    this.#kept = this.#answering.sink.committed(began, this.#whole === null);
+    if (this.#whole === null && !this.#kept) this.#answering = released(this.#answering);
   }
 
   #fail(failure: Failure): void {
@@ -268,7 +269,7 @@ export class StreamRelay {
       used: this.#used(facts),
       finishReason: this.#answering.facts.codec.readFinishReason?.(this.#tap.tail(), 'stream') ?? null,
       error,
-      response: error === null ? { request, read } : null,
+      response: error === null && this.#kept ? { request, read } : null,
     });
   }
 

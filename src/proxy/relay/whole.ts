@@ -149,8 +149,8 @@ export class WholeRelay {
       return;
     }
     const measured = this.#measured(body);
-    const response = { request, read: () => fieldsOf(answer) };
-    this.#answering.sink.committed(body, true);
+    const kept = this.#answering.sink.committed(body, true);
+    const response = kept ? { request, read: () => fieldsOf(answer) } : null;
     if (!framed) {
       this.#send(this.#model?.whole(body) ?? body, 'application/json', measured, response);
       return;
@@ -183,8 +183,8 @@ export class WholeRelay {
     }
     const json = Buffer.from(JSON.stringify(this.#namedIn(answer)));
     const measured = this.#measured(json);
-    this.#answering.sink.committed(null, true);
-    this.#send(json, 'application/json', measured, { request, read: () => answer });
+    const kept = this.#answering.sink.committed(null, true);
+    this.#send(json, 'application/json', measured, kept ? { request, read: () => answer } : null);
   }
 
   #sendError(status: number, body: Buffer): void {
@@ -208,7 +208,7 @@ export class WholeRelay {
     return { used, finishReason: facts.codec.readFinishReason?.(body, 'body') ?? null };
   }
 
-  #send(bytes: Buffer, contentType: string, measured: MeasuredAnswer, response: GivenResponse): void {
+  #send(bytes: Buffer, contentType: string, measured: MeasuredAnswer, response: GivenResponse | null): void {
     const { facts, request } = this.#answering;
     const { usd } = facts.price(request.target, measured.used);
     this.#writeHead(
@@ -287,7 +287,7 @@ export class WholeRelay {
   }
 
   /** Into a stream that keep-alives have opened. */
-  #sendFrames(frames: Buffer, measured: MeasuredAnswer, response: GivenResponse): void {
+  #sendFrames(frames: Buffer, measured: MeasuredAnswer, response: GivenResponse | null): void {
     const { caller } = this.#answering;
     caller.commit(() => [], frames);
     caller.end();

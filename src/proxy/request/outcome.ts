@@ -26,7 +26,7 @@ export interface CompletedAnswer {
   readonly finishReason: FinishReason | null;
   /** What the answer itself said that it ended with; null where it ended well. */
   readonly error: { readonly code: string; readonly message: string } | null;
-  /** A response of the responses format, and what it answers; null where there is none to keep. */
+  /** A response of the responses format that is to be kept, and what it answers; null for none. */
   readonly response: GivenResponse | null;
 }
 
@@ -57,9 +57,11 @@ export interface AnswerSink {
    * Content goes to the caller from now on.
    * @param began the first bytes of a relayed answer; null where nobody looks at them
    * @param isFinal nobody else goes on with it, and the request's bytes are not needed any more, and may be freed, unless the answer
-   *   is to be kept (`isKept`). Told again when it becomes so
+   *   is to be kept. Told again when it becomes so
+   * @returns whether the answer is to be kept (`isKept`): decided here, once, for the request's bytes may be freed then; false
+   *   while that is not final
    */
-  committed(began: Buffer | null, isFinal: boolean): void;
+  committed(began: Buffer | null, isFinal: boolean): boolean;
   /** The attempt is over. Once. */
   settled(outcome: AttemptOutcome): void;
 }

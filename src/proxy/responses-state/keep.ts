@@ -33,13 +33,12 @@ export function wantsItKept(body: readonly Buffer[]): boolean {
  */
 const refusals = ['"store":false', '"store": false'].map((text) => Buffer.from(text));
 
-/** Keeps what a request of the responses format was answered, where that is the gateway's to do. */
+/** Keeps what a request of the responses format was answered, where that is to be kept (`isKept`). */
 export function keepAnswer(
   memory: Pick<ResponseMemory, 'put'>,
   facts: RequestFacts,
   { read, request: sent }: GivenResponse,
 ): void {
-  if (!isKept(facts, sent)) return;
   const request = sent.translation?.request ?? parseObject(joined(sent.asked).toString('utf8'));
   const response = request === null || request['store'] === false ? null : read();
   if (request === null || response === null) return;

@@ -20,7 +20,7 @@ import type { Failure, UpstreamRefusal } from '../request/failure.ts';
 import type { GivenResponse } from '../request/outcome.ts';
 import type { PartialAnswer, RequestInFormat } from '../request/outgoing.ts';
 import type { Used } from '../request/use.ts';
-import { finalResponse } from '../responses-state/keep.ts';
+import { finalResponse, isKept } from '../responses-state/keep.ts';
 import { answerFrames } from './answer-chain.ts';
 import { conversationCodec } from './request.ts';
 
@@ -216,7 +216,7 @@ export class TranslatedAnswer {
   }
 
   #complete(used: Used, read: GivenResponse['read']): void {
-    const { request, sink } = this.#answering;
+    const { facts, request, sink } = this.#answering;
     sink.settled({
       kind: 'completed',
       status: 200,
@@ -224,7 +224,7 @@ export class TranslatedAnswer {
       used,
       finishReason: this.#finishReason,
       error: null,
-      response: { request, read },
+      response: isKept(facts, request) ? { request, read } : null,
     });
   }
 
