@@ -39,7 +39,7 @@ export function carryLongTexts(body: string): Carried | null {
     if (end === -1) return null;
     anchor.lastIndex = end;
     if (end - start < LONG) continue;
-    left += `${body.slice(from, start)}\\u0001${MARK}${texts.length}.`;
+    left += `${body.slice(from, start)}${markOf(texts.length)}`;
     texts.push(body.slice(start, end));
     from = end;
   }
@@ -65,33 +65,65 @@ function textEnd(body: string, start: number): number {
   return -1;
 }
 
-function backslashesBefore(text: string, end: number, start: number): number {
+export function backslashesBefore(text: string, end: number, start: number): number {
   let index = end;
   while (index > start && text.charCodeAt(index - 1) === 0x5c) index -= 1;
   return end - index;
 }
 
+/** What stands in JSON for the carried text of a number. */
+export function markOf(index: number): string {
+  return `\\u0001${MARK}${index}.`;
+}
+
 /** The escape before a mark, without its backslashes. */
 const ESCAPE = 'u0001';
 
-function putBack(json: string, texts: readonly string[]): string | null {
-  let result = '';
-  let from = 0;
-  for (let at = json.indexOf(MARK); at !== -1; at = json.indexOf(MARK, from)) {
+/** Where a mark stands in JSON. */
+export interface MarkSpan {
+  start: number;
+  end: number;
+  /** Of the carried text. */
+  index: number;
+  /** Backslashes that one of the text takes there: one at the surface, two in JSON within JSON, then four. */
+  backslashes: number;
+}
+
+/** The marks in JSON that was made of a body with carried texts, in order; null where one was taken apart. */
+export function marksIn(json: string): MarkSpan[] | null {
+  const spans: MarkSpan[] = [];
+  for (let at = json.indexOf(MARK); at !== -1; at = json.indexOf(MARK, at + MARK.length)) {
     const escaped = at - ESCAPE.length;
     const end = json.indexOf('.', at);
-    const text = texts[Number(json.slice(at + MARK.length, end))];
-    if (text === undefined || !json.startsWith(ESCAPE, escaped)) return null;
-    const backslashes = backslashesBefore(json, escaped, 0);
-    // One at the surface, two in JSON within JSON, then four; a backslash of the text before it has twice as many.
-    const own = backslashes & -backslashes;
-    if (own === 0) return null;
-    const said = own === 1 ? text : escapedIn(text, own);
+    if (end === -1 || !json.startsWith(ESCAPE, escaped)) return null;
+    const before = backslashesBefore(json, escaped, 0);
+    // A backslash of the text before it has twice as many as that of the mark.
+    const backslashes = before & -before;
+    if (backslashes === 0) return null;
+    const index = Number(json.slice(at + MARK.length, end));
+    spans.push({ start: escaped - backslashes, end: end + 1, index, backslashes });
+  }
+  return spans;
+}
+
+function putBack(json: string, texts: readonly string[]): string | null {
+  const spans = marksIn(json);
+  if (spans === null) return null;
+  let result = '';
+  let from = 0;
+  for (const { backslashes, end, index, start } of spans) {
+    const text = texts[index];
+    const said = text === undefined ? null : textAt(text, backslashes);
     if (said === null) return null;
-    result += json.slice(from, escaped - own) + said;
-    from = end + 1;
+    result += json.slice(from, start) + said;
+    from = end;
   }
   return result + json.slice(from);
+}
+
+/** A text in JSON as it stands where one of its backslashes takes so many; null for one that is no JSON. */
+export function textAt(text: string, backslashes: number): string | null {
+  return backslashes === 1 ? text : escapedIn(text, backslashes);
 }
 
 /** A text as it stands inside JSON within JSON, where `backslashes` are what one of them takes. */

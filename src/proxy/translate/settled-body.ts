@@ -8,23 +8,29 @@ import type { Cut } from './stand-ins.ts';
 /** Stands in the text of a request where its list of turns belongs. */
 const MARK = randomBytes(10).toString('hex');
 
-/** Entries of a list as JSON, each behind a comma: others stand before them. Nothing where there are none. */
-export function entriesJson(items: readonly unknown[], isWide: boolean): Buffer {
+/** Entries of a list as JSON, each behind a comma: others stand before them. Nothing where there are none; null where `write` has null. */
+export function entriesJson<T extends Buffer | null>(
+  items: readonly unknown[],
+  write: (json: string) => T,
+): Buffer | T {
   if (items.length === 0) return nothing;
-  const json = jsonBytes(JSON.stringify(items).slice(0, -1), isWide);
-  json[0] = COMMA;
+  const json = write(JSON.stringify(items).slice(0, -1));
+  if (json !== null) json[0] = COMMA;
   return json;
 }
 
 const nothing = Buffer.alloc(0);
 
-/** The translation as JSON, in pieces: what is the same as before is not written anew, and not copied. */
+/**
+ * The translation as JSON, in pieces: what is the same as before is not written anew, and not copied.
+ * @param last the entries behind all others
+ */
 export function written(
   beginning: Beginning,
   made: JsonObject,
   list: string,
-  { first, last }: Cut,
-  isWide: boolean,
+  { first }: Pick<Cut, 'first'>,
+  last: Buffer,
 ): readonly Buffer[] {
   const value = { ...made, [list]: null };
   if (beginning.frame === null || !isSame(beginning.frame.value, value)) {
@@ -32,14 +38,14 @@ export function written(
     beginning.frame = { value, before: Buffer.from(`${before}[`), after: Buffer.from(`]${after}`) };
   }
   if (first.length > 0 && (beginning.first === null || !isSame(beginning.first.value, first)))
-    beginning.first = { value: first, json: copyOf(entriesJson(first, isWide)) };
+    beginning.first = { value: first, json: copyOf(entriesJson(first, (json) => jsonBytes(json, true))) };
   const pieces = [beginning.frame.before];
   const add = (json: Buffer) => {
     if (json.length > 0) pieces.push(pieces.length > 1 ? json : json.subarray(1));
   };
   if (first.length > 0 && beginning.first !== null) add(beginning.first.json);
   for (const { made: json } of beginning.settled) add(json);
-  add(entriesJson(last, isWide));
+  add(last);
   pieces.push(beginning.frame.after);
   return pieces;
 }

@@ -36,6 +36,8 @@ export interface Beginning {
   frame: { value: JsonObject; before: Buffer; after: Buffer } | null;
   /** As `made` of `Settled`. */
   first: { value: readonly unknown[]; json: Buffer } | null;
+  /** Its long texts are all read: some became something else than texts among the turns. */
+  readsAll: boolean;
   /** Nothing more is settled: something of the conversation is not translated alike wherever it stands. */
   closed: boolean;
 }
@@ -75,6 +77,7 @@ export function beginningOf(
     tools: new Map(),
     frame: null,
     first: null,
+    readsAll: false,
     closed: false,
   };
 }

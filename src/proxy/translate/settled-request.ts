@@ -2,9 +2,9 @@ import type { SharedTools } from '../../codecs/adapt/shared-tools.ts';
 import type { ToolNames } from '../../codecs/adapt/tool-names.ts';
 import type { ExchangeShape, Side } from '../../codecs/exchanges/shape.ts';
 import { COMMA, skipSpace } from '../../codecs/json/bytes.ts';
-import { parseJson } from '../../codecs/json/lossless.ts';
 import { type JsonObject, listOf } from '../../codecs/json/values.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
+import { carryEntries, type ReadEntries, readEntries } from './carried-entries.ts';
 import { entriesEnd } from './list-span.ts';
 import { entriesJson, written } from './settled-body.ts';
 import {
@@ -59,9 +59,13 @@ export function translateWith<T extends Named>(
   if (count < beginning.settled.length) forgetFrom(beginning, count);
   const first = listOf(request[shape.list]);
   const until = body.length - beginning.tail.length;
-  const read = entriesIn(body, from, until, first.length > 0 || count > 0);
+  const read = entriesIn(body, from, until, {
+    follows: first.length > 0 || count > 0,
+    // How much is said decides whether a prompt is kept, and settled calls stand for enough of it.
+    carries: beginning.calls.size > 0 && !beginning.readsAll,
+  });
   if (read === null) return null;
-  const { entries, isWide } = read;
+  const { entries } = read;
   const whole = () => {
     forgetFrom(beginning, 0);
     return translateWith(beginning, body, route, translate);
@@ -102,7 +106,18 @@ export function translateWith<T extends Named>(
   const items = listOf(made[route.list]);
   const cut = stands ? cutOut(items, settles) : { first: [], run: [], last: items };
   const [own] = seen;
-  if (cut === null || (stands && (own === undefined || !areNamedAlike(beginning, own, rest)))) {
+  const runJson = cut === null ? null : entriesJson(cut.run, read.write);
+  const lastJson = cut === null ? null : entriesJson(cut.last, read.write);
+  if (cut !== null && (runJson === null || lastJson === null || !read.isWritten())) {
+    beginning.readsAll = true;
+    return translateWith(beginning, body, route, translate);
+  }
+  if (
+    runJson === null ||
+    lastJson === null ||
+    cut === null ||
+    (stands && (own === undefined || !areNamedAlike(beginning, own, rest)))
+  ) {
     beginning.closed = true;
     return whole();
   }
@@ -115,36 +130,32 @@ export function translateWith<T extends Named>(
     const came = copyOf(body, run.start, run.end);
     beginning.settled.push({
       came,
-      made: copyOf(entriesJson(cut.run, isWide)),
+      made: copyOf(runJson),
       calls: own.calls,
       counts: parts.counts.run,
     });
     for (const id of own.calls) beginning.calls.add(id);
   }
-  return { body: written(beginning, made, route.list, cut, isWide), rest };
+  return { body: written(beginning, made, route.list, cut, lastJson), rest };
 }
 
-interface Entries {
-  entries: readonly unknown[];
-  /** Whether there are characters in them that are no ASCII. */
-  isWide: boolean;
-}
-
-/** The entries of a list from `from` to before `end`; null for what is no part of a list. */
-function entriesIn(body: Buffer, from: number, end: number, follows: boolean): Entries | null {
+/**
+ * The entries of a list from `from` to before `end`; null for what is no part of a list.
+ * @param follows other entries stand before them
+ * @param carries long texts may go from request to request as bytes
+ */
+function entriesIn(
+  body: Buffer,
+  from: number,
+  end: number,
+  { carries, follows }: { carries: boolean; follows: boolean },
+): ReadEntries | null {
   const space = skipSpace(body, from);
   if (follows && space < end && body[space] !== COMMA) return null;
   const start = follows ? space + 1 : space;
-  try {
-    const text = body.toString('utf8', start, end);
-    const entries = parseJson(`[${text}]`);
-    if (!Array.isArray(entries)) return null;
-    return follows && entries.length === 0 && space < end
-      ? null
-      : { entries, isWide: text.length < end - start };
-  } catch {
-    return null;
-  }
+  const carried = carries ? carryEntries(body, start, end) : null;
+  const read = carried ?? readEntries(body, start, end);
+  return follows && read?.entries.length === 0 && space < end ? null : read;
 }
 
 /** Where in a list of entries the exchanges begin, up to which they can be settled, and how many are counted at all. */

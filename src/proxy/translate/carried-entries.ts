@@ -1,0 +1,130 @@
+import { isUtf8 } from 'node:buffer';
+import { parseJson } from '../../codecs/json/lossless.ts';
+import { jsonBytes } from './json-bytes.ts';
+import { backslashesBefore, markOf, marksIn, textAt } from './long-texts.ts';
+
+/** Entries of a list of turns, and how what was made of them is written. */
+export interface ReadEntries {
+  entries: readonly unknown[];
+  /** JSON that was made of some of the entries, in UTF-8; null where that cannot be said. */
+  write(json: string): Buffer | null;
+  /** Whether all that was said in the entries has been written. */
+  isWritten(): boolean;
+}
+
+/** Members that hold what was said, as in `long-texts.ts`, and what a tool gave back. */
+const ANCHOR = /"(?:text|content|output)": ?"/g;
+
+/**
+ * A text that `JSON.stringify` writes as it stands, with its quote: other escapes than these would be written in another way. The
+ * tab that is a space and has no letter of its own is not among them.
+ */
+const CANONICAL = /[^"\\\x00-\x1f]*(?:\\(?:["\\bfnrt]|u00(?:0[0-7ef]|1[0-9a-f]))[^"\\\x00-\x1f]*)*"/y;
+
+/** Shorter texts cost about as much to carry as to read and to write. */
+const LONG = 256;
+
+/** Bytes of the beginning that are read: no codec looks further. */
+const BEGINNING = 32;
+
+/**
+ * Reads entries that stand in `body` from `start` to before `end`, without the middle of their long texts: those are neither read nor
+ * written, and go as bytes from the request that came into the one that is sent. Both ends of a text are read, for codecs look at
+ * how it begins, and at the space behind it. Null where there are no long texts, or no entries.
+ */
+export function carryEntries(body: Buffer, start: number, end: number): ReadEntries | null {
+  const bytes = body.subarray(start, end);
+  // Text that is none is mended by whoever reads it.
+  if (!isUtf8(bytes)) return null;
+  const text = bytes.toString('latin1');
+  const texts: Buffer[] = [];
+  const pieces: string[] = [];
+  let from = 0;
+  ANCHOR.lastIndex = 0;
+  while (ANCHOR.test(text)) {
+    const begin = ANCHOR.lastIndex;
+    CANONICAL.lastIndex = begin;
+    if (!CANONICAL.test(text)) continue;
+    const quote = CANONICAL.lastIndex - 1;
+    ANCHOR.lastIndex = quote + 1;
+    if (quote - begin < LONG) continue;
+    const first = afterBeginning(text, begin);
+    const last = lastPrinted(text, first, quote);
+    if (last - first < LONG) continue;
+    pieces.push(bytes.toString('utf8', from, first), markOf(texts.length));
+    texts.push(bytes.subarray(first, last));
+    from = last;
+  }
+  if (texts.length === 0) return null;
+  pieces.push(bytes.toString('utf8', from));
+  const entries = entriesOf(pieces.join(''));
+  const left = new Set(texts);
+  return entries === null
+    ? null
+    : { entries, write: (json) => written(json, texts, left), isWritten: () => left.size === 0 };
+}
+
+/** Reads entries whole; null where there are none. */
+export function readEntries(body: Buffer, start: number, end: number): ReadEntries | null {
+  const text = body.toString('utf8', start, end);
+  const isWide = text.length < end - start;
+  const entries = entriesOf(text);
+  return entries === null
+    ? null
+    : { entries, write: (json) => jsonBytes(json, isWide), isWritten: () => true };
+}
+
+function entriesOf(text: string): readonly unknown[] | null {
+  try {
+    const entries = parseJson(`[${text}]`);
+    return Array.isArray(entries) ? entries : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Where the beginning of a text ends: behind an escape, and behind a whole character. */
+function afterBeginning(text: string, begin: number): number {
+  let index = begin;
+  while (index < begin + BEGINNING) index += text[index] !== '\\' ? 1 : text[index + 1] === 'u' ? 6 : 2;
+  while ((text.charCodeAt(index) & 0xc0) === 0x80) index += 1;
+  return index;
+}
+
+/** The index after the last character of a text that is surely no space. */
+function lastPrinted(text: string, begin: number, end: number): number {
+  let index = end;
+  while (index > begin) {
+    const code = text.charCodeAt(index - 1);
+    const isEscape = backslashesBefore(text, index - 1, begin) % 2 === 1;
+    // Of the escapes, quotes and backslashes alone are no spaces.
+    if (isEscape ? code === 0x22 || code === 0x5c : code > 0x20 && code < 0x7f) return index;
+    index -= 1;
+  }
+  return begin;
+}
+
+/** @param left the texts that were not written yet */
+function written(json: string, texts: readonly Buffer[], left: Set<Buffer>): Buffer | null {
+  const spans = marksIn(json);
+  if (spans === null) return null;
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (const { backslashes, end, index, start } of spans) {
+    const text = texts[index];
+    // Twice is once too often.
+    if (text === undefined || !left.delete(text)) return null;
+    const said = backslashes === 1 ? text : innerText(text, backslashes);
+    if (said === null) return null;
+    pieces.push(jsonBytes(json.slice(from, start), false), said);
+    from = end;
+  }
+  pieces.push(jsonBytes(json.slice(from), false));
+  return Buffer.concat(pieces);
+}
+
+/** A text as it stands in JSON within JSON. */
+function innerText(text: Buffer, backslashes: number): Buffer | null {
+  const said = textAt(text.toString(), backslashes);
+  return said === null ? null : jsonBytes(said, true);
+}
