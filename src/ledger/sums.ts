@@ -20,7 +20,7 @@ export interface SumsQuery {
   timeZone?: string;
   /** Only requests of these. */
   only?: Partial<Record<Dimension, string>>;
-  /** Only requests of one of these keys; null for none. */
+  /** Only requests of one of these keys, or of no key where this is null alone. */
   keys?: readonly (string | null)[];
 }
 
@@ -150,15 +150,15 @@ function summing(
   return keys.length === 0 ? select : select.groupBy(keys.map((_, index) => sql.lit(index + 1)));
 }
 
-/** Whether a column has one of the values. */
+/** Whether a column has one of the texts, or is null where that is the one value: an index does not serve both at once. */
 export function isOneOf(
   column: RawBuilder<unknown>,
   values: readonly (string | null)[],
 ): RawBuilder<boolean> {
   const texts = values.filter((value) => value !== null);
-  const isText = texts.length === 0 ? [] : [sql`${column} in (${sql.join(texts)})`];
-  const isNull = values.includes(null) ? [sql`${column} is null`] : [];
-  return sql<boolean>`(${sql.join([...isText, ...isNull, sql`false`], sql` or `)})`;
+  return texts.length === 0
+    ? sql<boolean>`${column} is null`
+    : sql<boolean>`${column} in (${sql.join(texts)})`;
 }
 
 function testOf(dimension: Dimension, value: string): RawBuilder<boolean> {

@@ -52,18 +52,21 @@ export async function sumsOfKeys(
   query: SumsQuery,
   keys: readonly (string | null)[],
 ): Promise<Sums[]> {
-  const ofKeys = { ...query, keys };
   const set = setFor(query);
   const spans = set === null ? [] : joined(await spansIn('usage', store, set, query), set.stepMs);
   const groups: SumGroups = new Map();
-  let { since } = query;
-  for (const span of spans) {
-    if (since < span.from) addSums(groups, await sumsOf(store, { ...ofKeys, since, before: span.from }));
-    if (set !== null) addSums(groups, await sumsOfSpan(store, set, ofKeys, span));
-    since = span.before;
+  for (const some of [keys.filter((key) => key !== null), keys.filter((key) => key === null)]) {
+    if (some.length === 0) continue;
+    const ofKeys = { ...query, keys: some };
+    let { since } = query;
+    for (const span of spans) {
+      if (since < span.from) addSums(groups, await sumsOf(store, { ...ofKeys, since, before: span.from }));
+      if (set !== null) addSums(groups, await sumsOfSpan(store, set, ofKeys, span));
+      since = span.before;
+    }
+    if (since < (query.before ?? Number.POSITIVE_INFINITY))
+      addSums(groups, await sumsOf(store, { ...ofKeys, since }));
   }
-  if (since < (query.before ?? Number.POSITIVE_INFINITY))
-    addSums(groups, await sumsOf(store, { ...ofKeys, since }));
   return sortedByGroup(groups);
 }
 
@@ -154,7 +157,7 @@ function joined(starts: readonly SpanStart[], stepMs: number): Span[] {
 }
 
 async function sumsOfSpan(
-  { db }: Pick<Store, 'db'>,
+  { db, kind }: LedgerReader,
   { name }: KeptSet,
   query: SumsQuery,
   { before, from, source }: Span,
@@ -165,19 +168,21 @@ async function sumsOfSpan(
     ...(period === null ? [] : [{ as: 'period', value: sql.ref('at') }]),
     ...dimensionsIn(by).map((dimension) => ({ as: dimension, value: sql.ref(dimension) })),
   ];
-  let select = db
-    .selectFrom(`${source}_sums`)
-    .select([
-      ...keys.map(({ as, value }) => value.as(as)),
-      ...measures.map(({ as, sumOfKept }) => sumOfKept.as(as)),
-    ])
-    .where('grouping_name', '=', sql.lit(name))
-    .where('at', '>=', from)
-    .where('at', '<', before);
-  for (const [dimension, value] of Object.entries(only))
-    if (value !== undefined) select = select.where(sql<boolean>`${sql.ref(dimension)} = ${value}`);
-  if (ofKeys !== undefined) select = select.where(isOneOf(sql.ref('key_id'), ofKeys));
-  if (keys.length > 0) select = select.groupBy(keys.map((_, index) => sql.lit(index + 1)));
-  const rows = await select.execute();
+  const selected = [...keys, ...measures.map(({ as, sumOfKept }) => ({ as, value: sumOfKept }))].map(
+    ({ as, value }) => sql`${value} as ${sql.ref(as)}`,
+  );
+  const filters = Object.entries(only).flatMap(([dimension, value]) =>
+    value === undefined ? [] : [sql`${sql.ref(dimension)} = ${value}`],
+  );
+  const ofSome = ofKeys === undefined ? [] : [isOneOf(sql.ref('key_id'), ofKeys)];
+  // Without statistics SQLite would look at the sums of all keys of the time.
+  const isByKey = source === 'usage' && name === 'key' && (ofKeys ?? only.key_id) !== undefined;
+  const hint = isByKey && kind === 'sqlite' ? sql`indexed by usage_sums_by_key` : sql``;
+  const groups =
+    keys.length === 0 ? sql`` : sql`group by ${sql.join(keys.map((_, index) => sql.lit(index + 1)))}`;
+  const { rows } = await sql<Record<string, unknown>>`select ${sql.join(selected)}
+    from ${sql.ref(`${source}_sums`)} ${hint}
+    where ${sql.join([sql`grouping_name = ${sql.lit(name)}`, sql`at >= ${from}`, sql`at < ${before}`, ...filters, ...ofSome], sql` and `)}
+    ${groups}`.execute(db);
   return rows.map((row) => toSums(row, by, period));
 }
