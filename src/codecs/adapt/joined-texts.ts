@@ -26,6 +26,7 @@ export function setOff<T extends Part>(
   parts: readonly T[],
   isWorded: (part: T, index: number) => boolean,
 ): (T | TextPart)[] {
+  if (!parts.some(isWorded)) return [...parts];
   /** For each part, whether the next text is one that somebody wrote. */
   const leadsToWritten: boolean[] = [];
   let written = false;

@@ -158,11 +158,14 @@ export function withoutStandIns(request: JsonObject): JsonObject {
 
 function mentions(value: unknown, text: string): boolean {
   if (typeof value !== 'object' || value === null) return value === text;
-  for (const inner of Object.values(value)) if (mentions(inner, text)) return true;
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) if (mentions(members[name], text)) return true;
   return false;
 }
 
 function hasMark(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return 'cache_control' in value || Object.values(value).some(hasMark);
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) if (name === 'cache_control' || hasMark(members[name])) return true;
+  return false;
 }

@@ -182,18 +182,24 @@ function callBlock(block: MessageBlock, path: string): Part {
   };
 }
 
-function resultBlock(block: MessageBlock, path: string): ToolResultPart {
-  const callId = textAt(block, 'tool_use_id', `${path}.tool_use_id`);
-  if (callId === null) throw wrong(`${path}.tool_use_id`, 'a string');
+/** What a result shows, with words for what only this format knows. */
+function withNativesInWords(content: readonly Part[], path: string): readonly Part[] {
+  if (!content.some(({ type }) => type === 'native')) return content;
   const worded = new Set<Part>();
-  const read = readContent(block.content, `${path}.content`).flatMap((part): Part[] => {
+  const parts = content.flatMap((part): Part[] => {
     if (part.type !== 'native') return [part];
     if (part.name === 'document') return partsOfDocument(part.value, path);
     const words: Part = { type: 'text', text: part.text ?? `[${part.name}]` };
     worded.add(words);
     return [words];
   });
-  const parts = setOff(read, (part) => worded.has(part));
+  return setOff(parts, (part) => worded.has(part));
+}
+
+function resultBlock(block: MessageBlock, path: string): ToolResultPart {
+  const callId = textAt(block, 'tool_use_id', `${path}.tool_use_id`);
+  if (callId === null) throw wrong(`${path}.tool_use_id`, 'a string');
+  const parts = withNativesInWords(readContent(block.content, `${path}.content`), path);
   return {
     type: 'tool-result',
     callId,

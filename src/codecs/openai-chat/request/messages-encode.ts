@@ -37,7 +37,8 @@ function messagesOfRun({ answers, rest }: ToolCallGroup, dialect: Dialect): Json
   const waiting = byCall(results);
   const list: JsonObject[] = [];
   const answered = new Set<Part>();
-  for (const { parts, ...message } of answers) {
+  for (const message of answers) {
+    const { parts } = message;
     list.push(...named(assistantMessage(parts, dialect), message));
     for (const part of parts) {
       if (part.type !== 'tool-call') continue;
@@ -52,7 +53,8 @@ function messagesOfRun({ answers, rest }: ToolCallGroup, dialect: Dialect): Json
     }
   }
   let shown = results.flatMap((result) => (answered.has(result) ? attachments(result, dialect) : []));
-  for (const { parts, ...message } of rest) {
+  for (const message of rest) {
+    const { parts } = message;
     if (message.role === 'user') {
       const content = parts.flatMap((part) => (answered.has(part) ? [] : blocksOf(part, dialect)));
       const silent = isEmpty({ parts }) && shown.length === 0;
@@ -64,8 +66,8 @@ function messagesOfRun({ answers, rest }: ToolCallGroup, dialect: Dialect): Json
   return list;
 }
 
-function named(list: readonly JsonObject[], { name }: Pick<Message, 'name'>): JsonObject[] {
-  return name === undefined ? [...list] : list.map((message) => ({ ...message, name }));
+function named(list: readonly JsonObject[], { name }: Pick<Message, 'name'>): readonly JsonObject[] {
+  return name === undefined ? list : list.map((message) => ({ ...message, name }));
 }
 
 function resultsIn(messages: readonly Message[]): ToolResultPart[] {
