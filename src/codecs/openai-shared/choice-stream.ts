@@ -89,7 +89,7 @@ export function finishedChunks(frames: readonly Frame[]): ChoiceChunk[] | null {
   if (counted.some(isErrorFrame)) return null;
   if (done === -1 && !frames.some((frame) => FINISH_REASON.test(frame.data))) return null;
   const chunks = counted.map(readChunk).filter((chunk) => chunk !== null && Array.isArray(chunk.choices));
-  const late = done === -1 ? [] : frames.slice(done).map(readChunk);
+  const late = done === -1 ? [] : frames.slice(done + 1).map(readChunk);
   const usage = late.findLast((chunk) => isObject(chunk?.usage))?.usage;
   return (usage === undefined ? chunks : [...chunks, { choices: [], usage }]).filter(
     (chunk) => chunk !== null,

@@ -4,3 +4,21 @@ export function joined(pieces: readonly Buffer[]): Buffer {
   if (only === undefined) return Buffer.alloc(0);
   return pieces.length === 1 ? only : Buffer.concat(pieces);
 }
+
+/** Bytes that are kept for `joinedBriefly`: more than nearly all requests have. */
+const KEPT = 1_048_576;
+
+let kept: Buffer | null = null;
+
+/**
+ * As `joined`, for a reader that is done with the bytes before anything else runs, and keeps no part of them: the next call writes
+ * over them. Memory that is had anew for each request costs more than the copy.
+ */
+export function joinedBriefly(pieces: readonly Buffer[]): Buffer {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (pieces.length === 1 || length > KEPT) return joined(pieces);
+  kept ??= Buffer.allocUnsafeSlow(KEPT);
+  let end = 0;
+  for (const piece of pieces) end += piece.copy(kept, end);
+  return kept.subarray(0, end);
+}

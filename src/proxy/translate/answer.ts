@@ -207,11 +207,13 @@ export class TranslatedAnswer {
     this.#ended = true;
     const { usd } = facts.price(request.target, used);
     const headers = this.#answerHeaders(200);
-    headers.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(text)));
+    const length = Buffer.byteLength(text);
+    headers.push('content-type', 'application/json', 'content-length', String(length));
     if (usd !== null) headers.push('x-gateway-cost-usd', formatUsd(usd));
     sink.committed(null, true);
     this.#response.writeHead(200, headers);
-    this.#response.end(text);
+    // Of ASCII these are the same bytes, and Node writes them in half the time.
+    this.#response.end(text, length === text.length ? 'latin1' : 'utf8');
     this.#complete(used, () => answer);
   }
 

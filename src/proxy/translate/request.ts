@@ -10,7 +10,7 @@ import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { providerDialect } from '../../providers/dialect.ts';
-import { joined } from '../json/joined.ts';
+import { joinedBriefly } from '../json/joined.ts';
 import { textTokens } from '../metering/meter.ts';
 import type { RequestInFormat } from '../request/outgoing.ts';
 import { conversationOf, echoOf } from '../responses-state/response-state.ts';
@@ -52,7 +52,7 @@ export function translateRequest(
 
 function translate(asked: Asked, format: WireFormat, known: Known): TranslatedRequest {
   try {
-    const bytes = joined(asked.body);
+    const bytes = joinedBriefly(asked.body);
     const route = known.settled === null ? null : translationRoute(asked, format, known);
     const settled = route === null ? null : goingOn(bytes, asked, format, known, route);
     if (settled !== null) return settled;
