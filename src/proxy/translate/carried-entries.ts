@@ -99,7 +99,7 @@ function lastPrinted(text: string, begin: number, end: number): number {
     const isEscape = backslashesBefore(text, index - 1, begin) % 2 === 1;
     // Of the escapes, quotes and backslashes alone are no spaces.
     if (isEscape ? code === 0x22 || code === 0x5c : code > 0x20 && code < 0x7f) return index;
-    index -= 1;
+    index -= isEscape ? 2 : 1;
   }
   return begin;
 }
