@@ -1,6 +1,6 @@
-import type { SharedTools } from '../../codecs/adapt/shared-tools.ts';
 import type { ExchangeShape } from '../../codecs/exchanges/shape.ts';
 import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
+import type { RequestRoute } from '../../codecs/translate/request.ts';
 
 /** A run of exchanges, as they came and as they were translated. */
 interface Settled {
@@ -29,7 +29,7 @@ export interface Beginning {
   /** Ids of the calls in settled exchanges. */
   calls: Set<string>;
   /** What the tools that it offers were translated to. */
-  shared: SharedTools;
+  shared: NonNullable<RequestRoute['shared']>;
   /** Tools of calls in settled exchanges, with the names that the target has for them. */
   tools: Map<string, string>;
   /** The text of what was translated beside the exchanges: the other members, and the turns before them. */

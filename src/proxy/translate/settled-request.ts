@@ -1,9 +1,9 @@
-import type { SharedTools } from '../../codecs/adapt/shared-tools.ts';
 import type { ToolNames } from '../../codecs/adapt/tool-names.ts';
 import type { ExchangeShape, Side } from '../../codecs/exchanges/shape.ts';
 import { COMMA, skipSpace } from '../../codecs/json/bytes.ts';
 import { type JsonObject, listOf } from '../../codecs/json/values.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
+import type { RequestRoute } from '../../codecs/translate/request.ts';
 import { carryEntries, type ReadEntries, readEntries } from './carried-entries.ts';
 import { entriesEnd } from './list-span.ts';
 import { entriesJson, written } from './settled-body.ts';
@@ -35,7 +35,7 @@ export type Translate<T> = (
   conversation: {
     /** Is shown the conversation that was read of it. */
     see(read: Conversation): void;
-    shared: SharedTools;
+    shared: NonNullable<RequestRoute['shared']>;
   },
 ) => Made<T>;
 
