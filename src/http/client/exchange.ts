@@ -63,7 +63,12 @@ export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
     const request = this.#request;
     this.#request = null;
     this.connection = connection;
-    this.#tell(() => this.#handler.onRequestStart?.(this, {}));
+    if (this.over) return null;
+    try {
+      this.#handler.onRequestStart?.(this, {});
+    } catch (error) {
+      this.fail(error as Error);
+    }
     return this.over ? null : request;
   }
 
@@ -94,7 +99,12 @@ export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
   onHead(head: ResponseHead): void {
     this.persistent = head.persistent;
     this.keepAliveMs = head.keepAliveMs;
-    this.#tell(() => this.#handler.onResponseStart?.(this, head.status, head.headers));
+    if (this.over) return;
+    try {
+      this.#handler.onResponseStart?.(this, head.status, head.headers);
+    } catch (error) {
+      this.fail(error as Error);
+    }
   }
 
   onBody(bytes: Buffer): void {
@@ -129,14 +139,5 @@ export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
     this.connection = null;
     connection?.release(this);
     this.#handler.onResponseEnd?.(this, trailers);
-  }
-
-  #tell(event: () => void): void {
-    if (this.over) return;
-    try {
-      event();
-    } catch (error) {
-      this.fail(error as Error);
-    }
   }
 }

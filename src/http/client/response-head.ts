@@ -20,8 +20,8 @@ export interface ResponseHead {
 }
 
 const LINE_END = '\r\n';
-/** What no head may have: control characters, and half of a line's end (RFC 9112, 2.2). */
-export const invalidInHead = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
+/** Lines without control characters, each but the last with a whole line end (RFC 9112, 2.2). */
+export const validLines = /^(?:[^\0-\x08\n-\x1f\x7f]*\r\n)*[^\0-\x08\n-\x1f\x7f]*$/;
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const digits = /^[0-9]{1,15}$/;
 const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: |$)/;
@@ -32,7 +32,7 @@ const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: |$)/;
  * @throws ExchangeError `HPE_…`
  */
 export function parseResponseHead(text: string): ResponseHead {
-  if (invalidInHead.test(text))
+  if (!validLines.test(text))
     throw new ExchangeError('HPE_INVALID_HEADER_TOKEN', 'a control character in the head');
   const firstEnd = text.indexOf(LINE_END);
   const [, minor, code] = statusLine.exec(firstEnd === -1 ? text : text.slice(0, firstEnd)) ?? [];

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Chunks } from './chunks.ts';
 import { closedEarly, ExchangeError } from './error.ts';
 import { Payload } from './payload.ts';
-import { invalidInHead, parseFields, parseResponseHead, type ResponseHead } from './response-head.ts';
+import { parseFields, parseResponseHead, type ResponseHead, validLines } from './response-head.ts';
 
 /** What a reader tells of one response. */
 export interface ResponseEvents {
@@ -159,7 +159,7 @@ export class ResponseReader {
     }
     const found = this.#take(bytes, at);
     if (found === null) return bytes.length;
-    if (invalidInHead.test(found.text))
+    if (!validLines.test(found.text))
       throw new ExchangeError('HPE_INVALID_HEADER_TOKEN', 'a control character in the trailer');
     this.#finish(parseFields(found.text, 0));
     return found.next;
