@@ -32,7 +32,7 @@ export interface Asked {
   readonly principal: Principal;
   readonly format: WireFormat;
   /** What its path says of it, where the model stands there. */
-  readonly named?: { model: string; stream: boolean };
+  readonly named?: { model: string; stream: boolean } | undefined;
   /** The request came to `/v1/responses/compact`. */
   readonly compacts?: boolean;
   /** It is not carried out, and nothing is charged for it. */
@@ -117,11 +117,8 @@ function route(context: ProxyContext, note: Note, asked: Asked, read: ReadReques
 
 /** Where nobody but the request itself is told of what is known. */
 export function unrecorded(first: LedgerFacts): Note {
-  let facts = first;
-  return (more) => {
-    facts = { ...facts, ...more };
-    return facts;
-  };
+  const facts = { ...first };
+  return (more) => Object.assign(facts, more);
 }
 
 /** Google streams one JSON array unless events are asked for. */

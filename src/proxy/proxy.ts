@@ -1,7 +1,7 @@
 import type { Principal } from '../access/authenticate.ts';
 import { codecOf } from '../codecs/index.ts';
 import { readBody } from '../http/body/body.ts';
-import { type BodyMemory, bodyMemory } from '../http/body/memory.ts';
+import { bodyMemory } from '../http/body/memory.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -14,7 +14,7 @@ import { type Admitted, admit } from './inbound/admit.ts';
 import type { Surface } from './inbound/routes.ts';
 import { newFacts } from './metering/entry.ts';
 import { pricesAt } from './metering/price.ts';
-import { type Asked, type PlannedRequest, planned, unrecorded } from './prologue.ts';
+import { type Asked, type PlannedRequest, planned, type ReadRequest, unrecorded } from './prologue.ts';
 import { clientGone, endOfError } from './request/end.ts';
 import { readMedia } from './upload/read-media.ts';
 
@@ -27,11 +27,13 @@ export type AskedSurface = Pick<Extract<Surface, { kind: 'relay' }>, 'format' | 
 export interface WithBody {
   exchange: AnyExchange;
   read(): Promise<readonly Buffer[]>;
-  /** The memory of what was read, where nobody else uses it. Default: it is left to the garbage collector. */
-  memoryOf?(pieces: readonly Buffer[]): BodyMemory | null;
 }
 
-/** Serves one model request that came by HTTP. @throws GatewayError as `proxyBody` does */
+/**
+ * Serves one model request that came by HTTP: read, resolve, attempt, relay, record. Errors before the first
+ * attempt are thrown for the surface to render; later ones are answered here.
+ * @throws GatewayError
+ */
 export function proxyRequest(
   context: ProxyContext,
   exchange: Exchange,
@@ -40,47 +42,45 @@ export function proxyRequest(
 ): Promise<void> {
   const { media } = codecOf(surface.format);
   if (media !== undefined)
-    return serve(context, {
-      ...asked(exchange, surface, principal),
-      read: () => readMedia(context.config, exchange, media),
-    });
-  const read = () => readBody(exchange.request, { limitBytes: context.config.limits.bodyBytes });
-  return proxyBody(context, { exchange, read, memoryOf: bodyMemory }, surface, principal);
+    return serve(
+      context,
+      asked(exchange, surface, principal, () => readMedia(context.config, exchange, media)),
+    );
+  return serveOrPreview(
+    context,
+    asked(exchange, surface, principal, () => readWhole(context, exchange)),
+  );
 }
 
-/**
- * Serves one model request of `format`: read, resolve, attempt, relay, record. Errors before the first
- * attempt are thrown for the surface to render; later ones are answered here.
- * @throws GatewayError
- */
+/** The same for one that came in another way. @throws GatewayError as `proxyRequest` does */
 export function proxyBody(
   context: ProxyContext,
-  { exchange, memoryOf = () => null, read }: WithBody,
+  { exchange, read }: WithBody,
   surface: AskedSurface,
   principal: Principal,
 ): Promise<void> {
-  const request: Asked = {
-    ...asked(exchange, surface, principal),
-    async read() {
-      const pieces = await read();
-      return { kind: 'body', pieces, memory: memoryOf(pieces) };
-    },
-  };
-  return isDryRun(exchange.request.headers) ? dryRun(context, request) : serve(context, request);
+  return serveOrPreview(
+    context,
+    asked(exchange, surface, principal, async () => ({ kind: 'body', pieces: await read() })),
+  );
+}
+
+async function readWhole({ config }: ProxyContext, { request }: Exchange): Promise<ReadRequest> {
+  const pieces = await readBody(request, { limitBytes: config.limits.bodyBytes });
+  return { kind: 'body', pieces, memory: bodyMemory(pieces) };
 }
 
 function asked(
   exchange: AnyExchange,
   { format, kind, named }: AskedSurface,
   principal: Principal,
-): Omit<Asked, 'read'> {
-  return {
-    exchange,
-    principal,
-    format,
-    compacts: kind === 'compact',
-    ...(named === undefined ? {} : { named }),
-  };
+  read: Asked['read'],
+): Asked {
+  return { exchange, principal, format, named, compacts: kind === 'compact', read };
+}
+
+function serveOrPreview(context: ProxyContext, request: Asked): Promise<void> {
+  return isDryRun(request.exchange.request.headers) ? dryRun(context, request) : serve(context, request);
 }
 
 /** An error that ends a request before it has a target gets its ledger entry here. */

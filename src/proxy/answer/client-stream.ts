@@ -28,7 +28,8 @@ export class ClientStream {
   readonly contentType: string;
   readonly #response: ResponseSink;
   readonly #array: JsonArray | null;
-  readonly #keepAlive: Buffer | null;
+  /** Null where there are none. */
+  readonly #keepAlive: StreamCodec['keepAlive'];
   readonly #onDrain: () => void;
   #state: StreamState = 'unopened';
   #wrote = false;
@@ -40,8 +41,7 @@ export class ClientStream {
     this.#array = array ? new JsonArray() : null;
     this.#onDrain = onDrain;
     // A message on a WebSocket has no head of its own, and its connection has pings.
-    const keepAlive = response.req === undefined ? null : (codec?.keepAlive ?? null);
-    this.#keepAlive = keepAlive === null ? null : Buffer.from(keepAlive);
+    this.#keepAlive = response.req === undefined ? null : (codec?.keepAlive ?? null);
     this.contentType = array ? 'application/json' : (codec?.contentType ?? 'text/event-stream');
   }
 
@@ -73,7 +73,7 @@ export class ClientStream {
       this.#state = 'opened';
       this.#open(headers());
     }
-    this.write(this.#keepAlive);
+    this.write(Buffer.from(this.#keepAlive));
   }
 
   /** Sends the first content. `headers`, flat, go before it unless a keep-alive has opened the stream. False when the caller takes no more for now. */

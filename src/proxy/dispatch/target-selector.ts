@@ -48,7 +48,8 @@ export class TargetSelector {
   #paused = false;
   #waitedMs = 0;
   #attempts = 0;
-  readonly #tried = new Set<Target>();
+  /** A few: as many as there may be attempts. */
+  readonly #tried: Target[] = [];
 
   constructor(input: TargetSelectorInput) {
     this.#input = input;
@@ -98,7 +99,7 @@ export class TargetSelector {
 
   /** The targets that were passed over, and why. */
   skipped(): Skip[] {
-    const untried = this.#left.filter((target) => !this.#tried.has(target));
+    const untried = this.#left.filter((target) => !this.#tried.includes(target));
     return untried.flatMap((target) => {
       const admission = this.#admission(target);
       return admission.may === 'go' ? [] : skipOf(target, admission.condition);
@@ -154,7 +155,7 @@ export class TargetSelector {
   #take(target: Target): NextStep {
     this.#attempts += 1;
     this.#triedAt = this.#input.now();
-    this.#tried.add(target);
+    this.#tried.push(target);
     this.#left = this.#left.filter((other) => other !== target);
     return { do: 'try', target };
   }
