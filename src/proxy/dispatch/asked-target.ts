@@ -88,10 +88,18 @@ export class AskedTarget {
     this.#running.closed();
   }
 
-  #close(how: Pick<TracedAttempt, 'outcome' | 'error'> & Partial<Pick<TracedAttempt, 'effect'>>): void {
-    if (this.#attempt === null) return;
-    const durationMs = this.#sinceStart() - this.#attempt.startedMs;
-    Object.assign(this.#attempt, { ...how, durationMs, status: this.#status });
+  #close({
+    effect = null,
+    error,
+    outcome,
+  }: Pick<TracedAttempt, 'outcome' | 'error'> & Partial<Pick<TracedAttempt, 'effect'>>): void {
+    const attempt = this.#attempt;
+    if (attempt === null) return;
+    attempt.durationMs = this.#sinceStart() - attempt.startedMs;
+    attempt.status = this.#status;
+    attempt.outcome = outcome;
+    attempt.error = error;
+    attempt.effect = effect;
     this.#attempt = null;
   }
 

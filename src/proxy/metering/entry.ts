@@ -75,6 +75,7 @@ export function ledgerEntry(
   const { exchange, format, principal } = facts;
   const used = usedBy(attempted, end);
   const target = attempted?.target ?? null;
+  const { finishReason, rawFinishReason } = finishFields(attempted?.finishReason ?? null);
   return {
     id: exchange.id,
     startedAt: exchange.startedAt,
@@ -99,7 +100,8 @@ export function ledgerEntry(
     continued: attempted?.continued ?? 0,
     askedTier: facts.askedTier,
     servedTier: attempted?.servedTier ?? null,
-    ...finishFields(attempted?.finishReason ?? null),
+    finishReason,
+    rawFinishReason,
     costUsd: used.usd,
     priceSource: used.source,
     cacheSavingsUsd: used.saved,

@@ -204,8 +204,9 @@ export class WholeRelay {
     const { facts, request } = this.#answering;
     const told = facts.codec.readTier?.(body, body, 'body') ?? null;
     const tier = told ?? headerTier(this.#input.headers);
-    const used = { ...measureBody(facts.codec, body, request.body), tier };
-    return { used, finishReason: facts.codec.readFinishReason?.(body, 'body') ?? null };
+    const { estimated, usage } = measureBody(facts.codec, body, request.body);
+    const finishReason = facts.codec.readFinishReason?.(body, 'body') ?? null;
+    return { used: { usage, estimated, tier }, finishReason };
   }
 
   #send(bytes: Buffer, contentType: string, measured: MeasuredAnswer, response: GivenResponse | null): void {
@@ -231,9 +232,17 @@ export class WholeRelay {
     return namedAnswer(codec, answer, requestedModel);
   }
 
-  #complete(measured: MeasuredAnswer, streamed: boolean, response: GivenResponse | null): void {
+  #complete({ finishReason, used }: MeasuredAnswer, streamed: boolean, response: GivenResponse | null): void {
     const { status } = this.#input;
-    this.#answering.sink.settled({ kind: 'completed', status, streamed, ...measured, error: null, response });
+    this.#answering.sink.settled({
+      kind: 'completed',
+      status,
+      streamed,
+      used,
+      finishReason,
+      error: null,
+      response,
+    });
   }
 
   #outgrown(): boolean {

@@ -123,7 +123,7 @@ export function upstreamHeaders({
 }: UpstreamHeadersInput): string[] {
   const { provider, connection } = target;
   const headers: string[] = [];
-  const own = provider.headers ?? {};
+  const own = Object.entries(provider.headers ?? {});
   const ofThisHop = connectionOptions(raw);
   // The state belongs to the client's trace, which is not gone on with where its `traceparent` is none.
   const traceId = traceparent?.slice(3, 35) ?? '';
@@ -131,7 +131,6 @@ export function upstreamHeaders({
   const meaningless = provider.modelInPath?.[format]?.withoutHeaders ?? [];
   // Most headers of an SDK mean nothing to another vendor, which is the cheapest to see.
   const standardOnly = translated || provider.forwardHeaders === 'standard';
-  const sent = new Set<string>();
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index]?.toLowerCase() ?? '';
     const value = raw[index + 1] ?? '';
@@ -143,17 +142,20 @@ export function upstreamHeaders({
     if (traceparent !== null && name === 'traceparent') continue;
     if (!keepsTrace && name === 'tracestate') continue;
     headers.push(name, value);
-    if (name in own) sent.add(name);
   }
+  const added = own.filter(([name]) => !hasName(headers, name));
   headers.push('content-type', contentType);
-  for (const [name, value] of Object.entries(own)) {
-    if (!sent.has(name)) headers.push(name, value);
-  }
+  for (const [name, value] of added) headers.push(name, value);
   headers.push(viaHeader, via, 'x-request-id', requestId);
   if (traceparent !== null) headers.push('traceparent', traceparent);
   const auth = provider.formatAuth?.[format] ?? provider.auth;
   for (const [name, value] of Object.entries(keyHeaders(connection, auth))) headers.push(name, value);
   return headers;
+}
+
+/** @param headers flat */
+function hasName(headers: readonly string[], name: string): boolean {
+  return headers.some((text, index) => index % 2 === 0 && text === name);
 }
 
 /** Whether a header names features of another vendor's API than the one that is asked. */
