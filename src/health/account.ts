@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Provider } from '../providers/provider.ts';
 import { type HealthState, isOver } from './health-state.ts';
 import type { Condition } from './health-view.ts';
-import { holds, type Limit } from './limits.ts';
+import { isCurrent, type RateLimitStatus } from './limits.ts';
 import { type Latency, Load } from './load.ts';
 
 /** What is asked of a target: who answers, and for which model. */
-export interface Asked {
+export interface AttemptTarget {
   connection: { id: string; credential: string | null; baseUrl: string | null };
   provider: Pick<Provider, 'faults' | 'limitsPerModel'>;
   model: string;
@@ -22,7 +22,7 @@ export interface StoredHealthState {
   fingerprint: string | null;
 }
 
-export interface KnownConnection {
+export interface HealthConnection {
   id: string;
   credential: string | null;
   baseUrl: string | null;
@@ -37,7 +37,7 @@ export interface AccountState {
   fingerprint: string | null;
   models: Map<string, HealthState>;
   latencies: Map<string, Latency>;
-  limits: Map<string, Limit>;
+  limits: Map<string, RateLimitStatus>;
   limitsReadAt: number;
   load: Load;
 }
@@ -87,12 +87,12 @@ export function worseStateOf({ models, own }: AccountState, model: string, now: 
   return 'until' in own && 'until' in ofModel && ofModel.until > own.until ? ofModel : own;
 }
 
-export function limitsOf(account: AccountState | undefined, now: number): Limit[] {
-  return account === undefined ? [] : [...account.limits.values()].filter((limit) => holds(limit, now));
+export function limitsOf(account: AccountState | undefined, now: number): RateLimitStatus[] {
+  return account === undefined ? [] : [...account.limits.values()].filter((limit) => isCurrent(limit, now));
 }
 
 /** The credential was refused, and is another one now; or a test went well since, where no upstream named a time. */
-export function hasRecovered({ fingerprint, own }: AccountState, connection: KnownConnection): boolean {
+export function hasRecovered({ fingerprint, own }: AccountState, connection: HealthConnection): boolean {
   if (own === null) return false;
   const { lastTestedAt, status } = connection;
   const ordered = 'told' in own && own.told;
@@ -101,21 +101,21 @@ export function hasRecovered({ fingerprint, own }: AccountState, connection: Kno
 }
 
 /** Tells two credentials apart and is of no use to anyone: keys are long and random. */
-export function fingerprintOf({ baseUrl, credential }: Asked['connection']): string {
+export function fingerprintOf({ baseUrl, credential }: AttemptTarget['connection']): string {
   return createHash('sha256').update(`${baseUrl}\n${credential}`).digest('hex').slice(0, 16);
 }
 
 /** Takes over what an answer told of the limits of an account. */
-export function noteLimits({ limits: known }: AccountState, limits: readonly Limit[]): void {
+export function noteLimits({ limits: known }: AccountState, limits: readonly RateLimitStatus[]): void {
   for (const limit of limits) {
     const name = `${limit.name} ${limit.model ?? ''}`;
-    if (!known.has(name)) makeRoom(known);
+    if (!known.has(name)) evictOldest(known);
     known.set(name, limit);
   }
 }
 
 /** Lets go of the entry that came first, when there are too many. */
-export function makeRoom(
+export function evictOldest(
   entries: Map<string, unknown>,
   told: (gone: (connectionId: string) => StoredHealthState) => void = () => {},
 ): void {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { findProvider } from '../providers/index.ts';
-import type { Asked, StoredHealthState } from './account.ts';
+import type { AttemptTarget, StoredHealthState } from './account.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
-import type { Failed } from './running.ts';
+import type { AttemptFailure } from './running.ts';
 
 const start = Date.UTC(2026, 10, 21, 12, 0, 0);
 
@@ -16,7 +16,7 @@ function setUp(provider = 'openai-compatible') {
   });
   const found = findProvider(provider);
   assert.ok(found);
-  const asked = (model = 'm-1'): Asked => ({
+  const asked = (model = 'm-1'): AttemptTarget => ({
     connection: { id: 'c', credential: 'secret', baseUrl: null },
     provider: found,
     model,
@@ -24,7 +24,7 @@ function setUp(provider = 'openai-compatible') {
   return { accounts, asked, kept, time };
 }
 
-const failure = (status: number, said = '', headers: Record<string, string> = {}): Failed => ({
+const failure = (status: number, said = '', headers: Record<string, string> = {}): AttemptFailure => ({
   code: 'upstream_error',
   status,
   said,
@@ -33,7 +33,7 @@ const failure = (status: number, said = '', headers: Record<string, string> = {}
   retryAfter: null,
 });
 
-function fail(accounts: Accounts, asked: Asked, failed: Failed) {
+function fail(accounts: Accounts, asked: AttemptTarget, failed: AttemptFailure) {
   const running = accounts.begin(asked);
   const judged = running.failed(failed);
   running.closed();

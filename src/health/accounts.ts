@@ -1,11 +1,11 @@
 import {
   type AccountState,
-  type Asked,
+  type AttemptTarget,
   conditionOf,
+  evictOldest,
+  type HealthConnection,
   hasRecovered,
-  type KnownConnection,
   limitsOf,
-  makeRoom,
   newAccount,
   noteLimits,
   ready,
@@ -15,8 +15,8 @@ import {
 import { type HealthState, isOver } from './health-state.ts';
 import type { Condition, HealthView } from './health-view.ts';
 import { type HealthHint, healthStateOfHint, hintOf } from './hints.ts';
-import type { Limit } from './limits.ts';
-import { type Running, RunningAttempt } from './running.ts';
+import type { RateLimitStatus } from './limits.ts';
+import { HealthAttempt, type Running } from './running.ts';
 
 /** Whether a request may go to a target at this moment. */
 export type Availability =
@@ -29,20 +29,20 @@ export type Availability =
 /** Everything that is known of the accounts. In memory; what changes is told to `changed`. */
 export interface Accounts extends HealthView {
   availability(connectionId: string, model: string): Availability;
-  begin(asked: Asked): Running;
+  begin(asked: AttemptTarget): Running;
   /** Notes which connections there are: what was held against another credential, or a connection that is gone, is forgotten. */
-  adopt(connections: readonly KnownConnection[]): void;
+  adopt(connections: readonly HealthConnection[]): void;
   /** Forgets what is held against an account and its models. False when there was nothing. */
   reset(connectionId: string): boolean;
   /** Takes over what another gateway found out, unless this one knows of something that keeps requests away already. */
   hear(hint: HealthHint): void;
   /** Conditions that are not `ready`, the account's own first. */
   conditionsOf(connectionId: string): { model: string | null; condition: Condition }[];
-  limitsOf(connectionId: string): Limit[];
+  limitsOf(connectionId: string): RateLimitStatus[];
   /** Takes over what another process of the gateway knows of an account or a model, and tells `changed` of it. */
   take(changed: StoredHealthState): void;
   /** The same of limits that its upstream told of. */
-  takeLimits(connectionId: string, limits: readonly Limit[]): void;
+  takeLimits(connectionId: string, limits: readonly RateLimitStatus[]): void;
   /** The health states that this gateway found out itself, for a process of it that starts. */
   kept(): StoredHealthState[];
   /** What other gateways found out, for the same. */
@@ -54,7 +54,7 @@ export interface AccountsInput {
   now(): number;
   changed(kept: StoredHealthState): void;
   /** Told of limits that an upstream has told of. Default: nobody is. */
-  limitsRead?(connectionId: string, limits: readonly Limit[]): void;
+  limitsRead?(connectionId: string, limits: readonly RateLimitStatus[]): void;
   /** What was kept when the gateway last ran. */
   kept?: readonly StoredHealthState[];
 }
@@ -111,7 +111,7 @@ export function createAccounts(input: AccountsInput): Accounts {
       return { may: 'last', condition };
     },
     begin: (asked) =>
-      new RunningAttempt({ account: accountOf(asked.connection.id), asked, changed, limitsRead, now }),
+      new HealthAttempt({ account: accountOf(asked.connection.id), asked, changed, limitsRead, now }),
     adopt(connections) {
       const known = new Map(connections.map((connection) => [connection.id, connection]));
       for (const account of accounts.values()) {
@@ -137,7 +137,7 @@ export function createAccounts(input: AccountsInput): Accounts {
       if (model === null) Object.assign(account, { own: healthState, fingerprint: null });
       else if (healthState === null) account.models.delete(model);
       else {
-        makeRoom(account.models);
+        evictOldest(account.models);
         account.models.set(model, healthState);
       }
     },

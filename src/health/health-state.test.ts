@@ -6,10 +6,10 @@ import {
   type HealthEvent,
   type HealthState,
   isOver,
+  MAX_RETRY_AFTER_MS,
   next,
   type Penalty,
   PROBE_MS,
-  TOLD_CAP_MS,
 } from './health-state.ts';
 
 const pause: Penalty = {
@@ -67,7 +67,7 @@ describe('the healthState of an account', () => {
     assert.deepEqual([healthState.until, healthState.told], [18_000, true]);
     const absurd = after([[1000, failed(0, told(1e15))]]);
     assert.ok(absurd !== null && 'until' in absurd);
-    assert.equal(absurd.until, 1000 + TOLD_CAP_MS.cooling);
+    assert.equal(absurd.until, 1000 + MAX_RETRY_AFTER_MS.cooling);
     const past = after([[1000, failed(0, told(900))]]);
     assert.ok(past !== null && 'until' in past);
     assert.deepEqual([past.until, past.told], [2000, false]);
@@ -85,7 +85,7 @@ describe('the healthState of an account', () => {
     const healthState = after([
       [0, failed(0)],
       [1000, { type: 'begun' }],
-      [1100, { type: 'told-nothing', begunAt: 1000 }],
+      [1100, { type: 'inconclusive', begunAt: 1000 }],
     ]);
     assert.ok(healthState !== null && isOver(healthState, 1100));
   });
@@ -160,7 +160,7 @@ function hold(steps: readonly Step[]): void {
       if (request === undefined) continue;
       const { begunAt } = request;
       if (one.how === 'success') healthState = next(healthState, { type: 'succeeded', begunAt }, now);
-      else if (one.how === 'nothing') healthState = next(healthState, { type: 'told-nothing', begunAt }, now);
+      else if (one.how === 'nothing') healthState = next(healthState, { type: 'inconclusive', begunAt }, now);
       else {
         const told = one.how.upstreamRetryAt === null ? null : now + one.how.upstreamRetryAt;
         healthState = next(
@@ -172,13 +172,13 @@ function hold(steps: readonly Step[]): void {
       }
     }
     if (healthState !== null && 'until' in healthState) {
-      const cap: number = healthState.told ? TOLD_CAP_MS[healthState.state] : 60 * 60_000;
+      const cap: number = healthState.told ? MAX_RETRY_AFTER_MS[healthState.state] : 60 * 60_000;
       assert.ok(healthState.until - healthState.since <= cap, 'no pause is longer than its cap');
     }
   }
   if (healthState === null || healthState.state === 'needs-attention') return;
   // Nothing sticks: when time goes on, a request is let through, and its success makes all well.
-  const later = now + TOLD_CAP_MS.exhausted + PROBE_MS;
+  const later = now + MAX_RETRY_AFTER_MS.exhausted + PROBE_MS;
   assert.ok(isOver(healthState, later));
   const probing = next(healthState, { type: 'begun' }, later);
   assert.equal(probing?.state, 'probing');

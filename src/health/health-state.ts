@@ -28,10 +28,10 @@ export type HealthEvent =
   | { type: 'succeeded'; begunAt: number }
   | { type: 'failed'; begunAt: number; penalty: Penalty }
   /** An attempt ended and tells nothing: its caller left, or had itself to blame. */
-  | { type: 'told-nothing'; begunAt: number };
+  | { type: 'inconclusive'; begunAt: number };
 
 /** Longest wait that an upstream may order, by state: some name an hour for what is over in a second. */
-export const TOLD_CAP_MS = { cooling: 15 * 60_000, exhausted: LONGEST_WAIT_MS } as const;
+export const MAX_RETRY_AFTER_MS = { cooling: 15 * 60_000, exhausted: LONGEST_WAIT_MS } as const;
 /** A probe that takes longer than this does not keep others from trying. */
 export const PROBE_MS = 60_000;
 /** Failures that are further back than this do not lengthen the next wait. */
@@ -44,7 +44,7 @@ export function next(state: HealthState | null, event: HealthEvent, now: number)
       return state === null ? null : begun(state, now);
     case 'succeeded':
       return state === null || event.begunAt >= state.since ? null : state;
-    case 'told-nothing': {
+    case 'inconclusive': {
       if (state?.state !== 'probing' || event.begunAt < state.since) return state;
       // Whoever comes next finds out.
       return { ...state, state: 'cooling', since: now, until: now, told: false };
@@ -100,15 +100,15 @@ function failed(
 }
 
 function judged(
-  { baseMs, capMs, reason, to, upstreamRetryAt: told }: Penalty,
+  { baseMs, capMs, reason, to, upstreamRetryAt }: Penalty,
   earlier: number,
   now: number,
 ): HealthState {
   const failures = earlier + 1;
   if (to === 'needs-attention') return { state: to, since: now, failures, reason };
-  const ordered = told !== null && told > now;
+  const ordered = upstreamRetryAt !== null && upstreamRetryAt > now;
   // Beyond 2^30 times the base every cap is reached.
   const guess = Math.min(capMs, baseMs * 2 ** Math.min(earlier, 30));
-  const wait = ordered ? Math.min(told - now, TOLD_CAP_MS[to]) : guess;
+  const wait = ordered ? Math.min(upstreamRetryAt - now, MAX_RETRY_AFTER_MS[to]) : guess;
   return { state: to, since: now, failures, reason, until: now + wait, told: ordered };
 }

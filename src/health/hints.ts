@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StoredHealthState } from './account.ts';
 import type { HealthState } from './health-state.ts';
-import { TOLD_CAP_MS } from './health-state.ts';
+import { MAX_RETRY_AFTER_MS } from './health-state.ts';
 
 /** For how long an account is passed over that another gateway found refused: then this one finds out for itself. */
 const REFUSED_MS = 60_000;
@@ -55,5 +55,12 @@ export function hintOf(
 export function healthStateOfHint(hint: HealthHint, now: number): HealthState | null {
   if (hint.state === 'ready') return null;
   const { failures, forMs, reason, state, told } = hint;
-  return { state, since: now, failures, reason, told, until: now + Math.min(forMs, TOLD_CAP_MS[state]) };
+  return {
+    state,
+    since: now,
+    failures,
+    reason,
+    told,
+    until: now + Math.min(forMs, MAX_RETRY_AFTER_MS[state]),
+  };
 }

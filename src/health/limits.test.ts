@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limitsIn, tellsLimits } from './limits.ts';
+import { hasRateLimitHeaders, parseRateLimits } from './limits.ts';
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0);
 const read = (headers: Record<string, string>) =>
-  limitsIn(headers, null, now).map(({ left, limit, name, remaining, resetAt }) => ({
+  parseRateLimits(headers, null, now).map(({ left, limit, name, remaining, resetAt }) => ({
     name,
     limit,
     remaining,
@@ -74,6 +74,6 @@ describe('the limits that answers tell of', () => {
   it('are left out where they say nothing', () => {
     for (const value of ['', '-1', 'unlimited', 'NaN'])
       assert.deepEqual(read({ 'x-ratelimit-limit-requests': value, 'x-ratelimit-reset-requests': '1s' }), []);
-    assert.equal(tellsLimits({ 'content-type': 'application/json' }), false);
+    assert.equal(hasRateLimitHeaders({ 'content-type': 'application/json' }), false);
   });
 });

@@ -1,19 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { momentOf } from './wait.ts';
+import { parseRetryTime } from './wait.ts';
 
 /** One limit of an account as its last answers told of it. */
-export interface Limit {
+export interface RateLimitStatus {
   /** As the vendor calls it: `requests`, `tokens`, `input-tokens`, `unified-5h`. */
   name: string;
   /** Null where the limit counts for the whole account. */
   model: string | null;
   limit: number | null;
   remaining: number | null;
-  /** The share that is left, 0 to 1; null where it cannot be told. */
+  /** The share that is left, 0 to 1; null where it cannot be fields. */
   left: number | null;
   /** When it is whole again, in milliseconds since the epoch. */
   resetAt: number | null;
-  /** When it was told. */
+  /** When it was fields. */
   observedAt: number;
 }
 
@@ -33,54 +33,63 @@ const families: readonly RegExp[] = [
 /** What a header tells, and of which limit. */
 interface Field {
   name: string;
-  field: keyof Told;
+  field: keyof LimitFields;
 }
 
 /** Of the names of headers that were seen; null for those that tell of no limit. Every answer of an upstream has the same. */
-const fields = new Map<string, Field | null>();
+const fieldsByHeader = new Map<string, Field | null>();
 /** An upstream may make up any number of names. */
 const MOST_NAMES = 256;
 
 function fieldOf(header: string): Field | null {
-  const known = fields.get(header);
+  const known = fieldsByHeader.get(header);
   if (known !== undefined) return known;
   const groups = families.map((family) => family.exec(header)?.groups).find((one) => one !== undefined);
   const field =
     groups === undefined
       ? null
-      : { name: groups['name'] ?? 'requests', field: groups['field'] as keyof Told };
-  if (fields.size >= MOST_NAMES) fields.clear();
-  fields.set(header, field);
+      : { name: groups['name'] ?? 'requests', field: groups['field'] as keyof LimitFields };
+  if (fieldsByHeader.size >= MOST_NAMES) fieldsByHeader.clear();
+  fieldsByHeader.set(header, field);
   return field;
 }
 
-type Told = Partial<Record<'limit' | 'remaining' | 'reset' | 'utilization' | 'status', string>>;
+type LimitFields = Partial<Record<'limit' | 'remaining' | 'reset' | 'utilization' | 'status', string>>;
 
 /** Whether any header tells of limits; cheap, for every answer is asked. */
-export function tellsLimits(headers: IncomingHttpHeaders): boolean {
+export function hasRateLimitHeaders(headers: IncomingHttpHeaders): boolean {
   for (const name in headers) if (name.includes('ratelimit')) return true;
   return false;
 }
 
 /** The limits that the headers of an answer tell of. */
-export function limitsIn(headers: IncomingHttpHeaders, model: string | null, now: number): Limit[] {
-  const told = new Map<string, Told>();
+export function parseRateLimits(
+  headers: IncomingHttpHeaders,
+  model: string | null,
+  now: number,
+): RateLimitStatus[] {
+  const fields = new Map<string, LimitFields>();
   for (const [header, value] of Object.entries(headers)) {
     if (typeof value !== 'string' || !header.includes('ratelimit')) continue;
-    const found = fieldOf(header);
-    if (found === null) continue;
-    const one = told.get(found.name) ?? {};
-    one[found.field] = value;
-    told.set(found.name, one);
+    const field = fieldOf(header);
+    if (field === null) continue;
+    const one = fields.get(field.name) ?? {};
+    one[field.field] = value;
+    fields.set(field.name, one);
   }
-  return [...told].flatMap(([name, one]) => limitOf(name, one, model, now) ?? []);
+  return [...fields].flatMap(([name, one]) => limitOf(name, one, model, now) ?? []);
 }
 
-function limitOf(name: string, told: Told, model: string | null, now: number): Limit | null {
-  const limit = amountOf(told.limit);
-  const used = amountOf(told.utilization);
-  const rejected = told.status === 'rejected';
-  const remaining = amountOf(told.remaining) ?? (rejected ? 0 : null);
+function limitOf(
+  name: string,
+  fields: LimitFields,
+  model: string | null,
+  now: number,
+): RateLimitStatus | null {
+  const limit = amountOf(fields.limit);
+  const used = amountOf(fields.utilization);
+  const rejected = fields.status === 'rejected';
+  const remaining = amountOf(fields.remaining) ?? (rejected ? 0 : null);
   if (limit === null && remaining === null && used === null) return null;
   const share =
     used !== null ? 1 - used : limit !== null && limit > 0 && remaining !== null ? remaining / limit : null;
@@ -90,7 +99,7 @@ function limitOf(name: string, told: Told, model: string | null, now: number): L
       : share === null
         ? null
         : Math.round(1e6 * Math.min(1, Math.max(0, share))) / 1e6;
-  const resetAt = told.reset === undefined ? null : momentOf(told.reset, now);
+  const resetAt = fields.reset === undefined ? null : parseRetryTime(fields.reset, now);
   return { name, model, limit, remaining, left, resetAt, observedAt: now };
 }
 
@@ -100,7 +109,7 @@ function amountOf(text: string | undefined): number | null {
 }
 
 /** Whether a limit still says something: it has not become whole since. */
-export function holds({ resetAt, observedAt }: Limit, now: number): boolean {
+export function isCurrent({ resetAt, observedAt }: RateLimitStatus, now: number): boolean {
   return resetAt === null ? now - observedAt < UNDATED_MS : resetAt > now;
 }
 

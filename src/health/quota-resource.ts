@@ -7,11 +7,11 @@ import { quotaRow } from './schema.ts';
 export interface QuotaInput {
   connections(): Promise<readonly { id: string; name: string; provider: string }[]>;
   accounts: Pick<Accounts, 'headroom' | 'limitsOf' | 'conditionsOf'>;
-  balances: BalanceBook;
+  balances: BalanceSource;
 }
 
 /** What providers tell of the money that accounts have left. */
-export interface BalanceBook {
+export interface BalanceSource {
   of(connectionId: string): AccountBalances | null;
   /** Whether the provider tells it at all. */
   tells(connectionId: string): boolean;

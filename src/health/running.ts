@@ -2,32 +2,32 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FaultKind } from '../providers/fault.ts';
 import {
   type AccountState,
-  type Asked,
+  type AttemptTarget,
+  evictOldest,
   fingerprintOf,
-  makeRoom,
   noteLimits,
   type StoredHealthState,
 } from './account.ts';
 import { type Effect, type FailedAttempt, faults, kindOf } from './faults.ts';
 import { type HealthEvent, type HealthState, next, type Penalty } from './health-state.ts';
-import { type Limit, limitsIn, tellsLimits } from './limits.ts';
+import { hasRateLimitHeaders, parseRateLimits, type RateLimitStatus } from './limits.ts';
 import { peak } from './load.ts';
-import { toldUntil } from './wait.ts';
+import { retryAt } from './wait.ts';
 
 /** A failed attempt with all that its answer said about waiting. */
-export interface Failed extends FailedAttempt {
+export interface AttemptFailure extends FailedAttempt {
   message: string;
   headers: IncomingHttpHeaders;
   /** Seconds that the body named. */
   retryAfter: number | null;
 }
 
-export interface Judgement {
+export interface FailureEffect {
   kind: FaultKind;
   /** What it did to the account: `cooling until 12:00:03 (rate limit)`; null for nothing. */
   effect: string | null;
   /** Until when the upstream itself said that it will not answer; null when it did not. */
-  told: number | null;
+  upstreamRetryAt: number | null;
 }
 
 /** One attempt, from its beginning to its end. */
@@ -36,7 +36,7 @@ export interface Running {
   heard(headers: IncomingHttpHeaders): void;
   /** The first content came, so many milliseconds after the beginning; null where that cannot be told. */
   succeeded(ms: number | null): void;
-  failed(failed: Failed): Judgement;
+  failed(failed: AttemptFailure): FailureEffect;
   /** It is over, whatever was said of it before. Later calls do nothing. */
   closed(): void;
 }
@@ -49,17 +49,17 @@ const QUOTA_MS = 15 * 60_000;
 interface RunningInput {
   now(): number;
   changed(kept: StoredHealthState): void;
-  limitsRead(connectionId: string, limits: readonly Limit[]): void;
+  limitsRead(connectionId: string, limits: readonly RateLimitStatus[]): void;
   account: AccountState;
-  asked: Asked;
+  asked: AttemptTarget;
 }
 
 /** A class, because there is one for every request. */
-export class RunningAttempt implements Running {
+export class HealthAttempt implements Running {
   readonly #input: RunningInput;
   readonly #begunAt: number;
-  #limits: readonly Limit[] = [];
-  #told = false;
+  #limits: readonly RateLimitStatus[] = [];
+  #reported = false;
   #closed = false;
 
   constructor(input: RunningInput) {
@@ -70,55 +70,57 @@ export class RunningAttempt implements Running {
   }
 
   heard(headers: IncomingHttpHeaders): void {
-    if (!tellsLimits(headers)) return;
+    if (!hasRateLimitHeaders(headers)) return;
     const { account, asked, now } = this.#input;
     const at = now();
     // A refusal may come of a limit that was not told of before.
     if (at >= account.limitsReadAt && at - account.limitsReadAt < LIMITS_MS) return;
     account.limitsReadAt = at;
-    this.#noteLimits(limitsIn(headers, asked.provider.limitsPerModel === true ? asked.model : null, at));
+    this.#noteLimits(
+      parseRateLimits(headers, asked.provider.limitsPerModel === true ? asked.model : null, at),
+    );
   }
 
   succeeded(ms: number | null): void {
-    if (this.#told) return;
-    this.#told = true;
+    if (this.#reported) return;
+    this.#reported = true;
     const { account, asked, now } = this.#input;
     const at = now();
     this.#happened({ type: 'succeeded', begunAt: this.#begunAt }, at);
     if (ms === null) return;
     const before = account.latencies.get(asked.model) ?? null;
-    if (before === null) makeRoom(account.latencies);
+    if (before === null) evictOldest(account.latencies);
     account.latencies.set(asked.model, peak(before, ms, at));
   }
 
-  failed(failed: Failed): Judgement {
+  failed(failed: AttemptFailure): FailureEffect {
     const { account, asked, changed, now } = this.#input;
     const at = now();
-    this.#told = true;
+    this.#reported = true;
     const kind = this.#kindOf(failed, at);
     const { effect, says } = faults[kind];
     if (effect.to === 'none') {
-      this.#happened({ type: 'told-nothing', begunAt: this.#begunAt }, at);
-      return { kind, effect: null, told: null };
+      this.#happened({ type: 'inconclusive', begunAt: this.#begunAt }, at);
+      return { kind, effect: null, upstreamRetryAt: null };
     }
-    const told = this.#toldUntil(failed, at);
-    const penalty = verdictOf(effect, says, told);
-    const event = { type: 'failed', begunAt: this.#begunAt, penalty: penalty } as const;
+    const upstreamRetryAt = this.#retryAt(failed, at);
+    const penalty = verdictOf(effect, says, upstreamRetryAt);
+    const event = { type: 'failed', begunAt: this.#begunAt, penalty } as const;
     const perModel =
       effect.scope === 'model' || (effect.scope === 'limited' && asked.provider.limitsPerModel);
     const model = perModel === true ? asked.model : null;
     // For the other of the two it tells nothing, and ends a probe of it.
-    const nothing = { type: 'told-nothing', begunAt: this.#begunAt } as const;
+    const inconclusive = { type: 'inconclusive', begunAt: this.#begunAt } as const;
     if (model !== null) {
-      if (account.own !== null) this.#happenedTo(null, nothing, at);
-      if (!account.models.has(model)) makeRoom(account.models, (gone) => changed(gone(account.id)));
-    } else if (account.models.has(asked.model)) this.#happenedTo(asked.model, nothing, at);
+      if (account.own !== null) this.#happenedTo(null, inconclusive, at);
+      if (!account.models.has(model)) evictOldest(account.models, (gone) => changed(gone(account.id)));
+    } else if (account.models.has(asked.model)) this.#happenedTo(asked.model, inconclusive, at);
     if (effect.to === 'needs-attention') account.fingerprint = fingerprintOf(asked.connection);
     this.#happenedTo(model, event, at);
     return {
       kind,
       effect: shownEffect(model === null ? account.own : (account.models.get(model) ?? null)),
-      told,
+      upstreamRetryAt,
     };
   }
 
@@ -127,27 +129,27 @@ export class RunningAttempt implements Running {
     this.#closed = true;
     const { account, now } = this.#input;
     account.load.end();
-    if (!this.#told) this.#happened({ type: 'told-nothing', begunAt: this.#begunAt }, now());
+    if (!this.#reported) this.#happened({ type: 'inconclusive', begunAt: this.#begunAt }, now());
   }
 
   /** A refusal by a limit that is whole again only much later is no pause, whatever it is called. */
-  #kindOf(failed: Failed, now: number): FaultKind {
+  #kindOf(failed: AttemptFailure, now: number): FaultKind {
     const { asked } = this.#input;
     const kind = kindOf(failed, asked.provider);
     if (kind !== 'rate-limit') return kind;
     const model = asked.provider.limitsPerModel === true ? asked.model : null;
-    this.#limits = limitsIn(failed.headers, model, now);
+    this.#limits = parseRateLimits(failed.headers, model, now);
     this.#noteLimits(this.#limits);
     const reset = this.#resetOfSpent();
     return reset !== null && reset - now > QUOTA_MS ? 'quota' : kind;
   }
 
-  #toldUntil({ headers, message, retryAfter }: Failed, now: number): number | null {
+  #retryAt({ headers, message, retryAfter }: AttemptFailure, now: number): number | null {
     const reset = this.#resetOfSpent();
-    const told = toldUntil(headers, message, retryAfter, now);
-    return told === null || reset === null
-      ? (told ?? reset)
-      : Math.max(told, reset - now > QUOTA_MS ? reset : 0);
+    const named = retryAt(headers, message, retryAfter, now);
+    return named === null || reset === null
+      ? (named ?? reset)
+      : Math.max(named, reset - now > QUOTA_MS ? reset : 0);
   }
 
   /** When the last of the limits that are used up is whole again. */
@@ -158,7 +160,7 @@ export class RunningAttempt implements Running {
     return resets.length === 0 ? null : Math.max(...resets);
   }
 
-  #noteLimits(limits: readonly Limit[]): void {
+  #noteLimits(limits: readonly RateLimitStatus[]): void {
     const { account, limitsRead } = this.#input;
     noteLimits(account, limits);
     if (limits.length > 0) limitsRead(account.id, limits);
@@ -184,11 +186,15 @@ export class RunningAttempt implements Running {
   }
 }
 
-function verdictOf(effect: Exclude<Effect, { to: 'none' }>, reason: string, told: number | null): Penalty {
+function verdictOf(
+  effect: Exclude<Effect, { to: 'none' }>,
+  reason: string,
+  upstreamRetryAt: number | null,
+): Penalty {
   if (effect.to === 'needs-attention')
     return { to: effect.to, reason, baseMs: 0, capMs: 0, upstreamRetryAt: null };
   const { baseMs, capMs, to } = effect;
-  return { to, reason, baseMs, capMs, upstreamRetryAt: told };
+  return { to, reason, baseMs, capMs, upstreamRetryAt };
 }
 
 function shownEffect(healthState: HealthState | null): string | null {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/support/properties.ts';
-import { LONGEST_WAIT_MS, momentOf, toldUntil } from './wait.ts';
+import { LONGEST_WAIT_MS, parseRetryTime, retryAt } from './wait.ts';
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0);
 
@@ -32,12 +32,12 @@ describe('what an upstream says about waiting', () => {
   ];
   for (const [what, headers, message, ms] of cases) {
     it(`is read from ${what}`, () => {
-      assert.equal(toldUntil(headers, message, null, now), ms === null ? null : now + ms);
+      assert.equal(retryAt(headers, message, null, now), ms === null ? null : now + ms);
     });
   }
 
   it('is taken from the body where the headers are silent', () => {
-    assert.equal(toldUntil({}, '', 12, now), now + 12_000);
+    assert.equal(retryAt({}, '', 12, now), now + 12_000);
   });
 
   it('is never longer than a month, whatever is said', () => {
@@ -50,10 +50,10 @@ describe('what an upstream says about waiting', () => {
       'Fri, 31 Dec 9999 23:59:59 GMT',
       '99999999d',
     ])
-      assert.equal(toldUntil({ 'retry-after': huge }, '', null, now), now + far, huge);
-    assert.equal(toldUntil({ 'retry-after-ms': '99999999999999' }, '', null, now), now + far);
-    assert.equal(toldUntil({}, 'try again in 99999999999 days', null, now), now + far);
-    assert.equal(toldUntil({}, '', Number.MAX_SAFE_INTEGER, now), now + far);
+      assert.equal(retryAt({ 'retry-after': huge }, '', null, now), now + far, huge);
+    assert.equal(retryAt({ 'retry-after-ms': '99999999999999' }, '', null, now), now + far);
+    assert.equal(retryAt({}, 'try again in 99999999999 days', null, now), now + far);
+    assert.equal(retryAt({}, '', Number.MAX_SAFE_INTEGER, now), now + far);
     const anything = fc.oneof(
       fc.string(),
       fc.double().map(String),
@@ -65,9 +65,9 @@ describe('what an upstream says about waiting', () => {
       fc.property(anything, anything, fc.option(fc.double()), (header, message, body) => {
         const said = { 'retry-after': header, 'retry-after-ms': message };
         for (const until of [
-          toldUntil(said, '', body, now),
-          toldUntil({ 'retry-after': header }, `try again in ${message}s`, body, now),
-          momentOf(header, now),
+          retryAt(said, '', body, now),
+          retryAt({ 'retry-after': header }, `try again in ${message}s`, body, now),
+          parseRetryTime(header, now),
         ]) {
           if (until === null) continue;
           assert.ok(until >= now && until <= now + far, String(until));
@@ -78,7 +78,7 @@ describe('what an upstream says about waiting', () => {
   });
 
   it('is a moment in every form in which resets are written', () => {
-    const at = (text: string) => (momentOf(text, now) ?? Number.NaN) - now;
+    const at = (text: string) => (parseRetryTime(text, now) ?? Number.NaN) - now;
     assert.equal(at('6m0s'), 360_000);
     assert.equal(at('2m59.56s'), 179_560);
     assert.equal(at('20ms'), 20);

@@ -17,7 +17,7 @@ export const LONGEST_WAIT_MS = 31 * 24 * 3_600_000;
  * seconds, date or epoch, then the words "try again in 7.66s" of OpenAI and Groq.
  * @param toldSeconds what the body said where a format has a place for it (Google's `RetryInfo`)
  */
-export function toldUntil(
+export function retryAt(
   headers: IncomingHttpHeaders,
   message: string,
   toldSeconds: number | null,
@@ -28,7 +28,7 @@ export function toldUntil(
     if (at !== null) return at;
   }
   const header = one(headers['retry-after']);
-  const at = header === null ? null : momentOf(header, now);
+  const at = header === null ? null : parseRetryTime(header, now);
   if (at !== null) return at;
   if (toldSeconds !== null) return after(toldSeconds * 1000, now);
   const words =
@@ -42,7 +42,7 @@ export function toldUntil(
  * A point in the future as vendors write it: RFC 3339 and HTTP dates, durations (`6m0s`, `20ms`), seconds from now, and
  * seconds or milliseconds since the epoch. Null for anything else.
  */
-export function momentOf(text: string, now: number): number | null {
+export function parseRetryTime(text: string, now: number): number | null {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   if (!Number.isNaN(number)) {
     if (number >= EPOCH_MS) return future(number, now);

@@ -23,7 +23,7 @@ import type { connectionStore } from '../connections/store.ts';
 import { ready } from '../health/account.ts';
 import type { Accounts } from '../health/accounts.ts';
 import { rowOfCondition } from '../health/condition-row.ts';
-import { type BalanceBook, quotaResource } from '../health/quota-resource.ts';
+import { type BalanceSource, quotaResource } from '../health/quota-resource.ts';
 import type { Action, Resource } from '../http/resource.ts';
 import { requestCountsResource } from '../ledger/requests/counts-resource.ts';
 import { requestsResource } from '../ledger/requests/requests-resource.ts';
@@ -55,7 +55,7 @@ export interface ResourcesInput {
   /** The requests that are not answered yet. */
   running(): Promise<readonly RunningRequest[]>;
   accounts: Accounts;
-  balances: BalanceBook;
+  balances: BalanceSource;
   /** Milliseconds since the epoch. */
   now(): number;
 }

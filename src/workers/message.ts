@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import type { AccessToken } from '../connections/credentials/access-tokens.ts';
 import type { StoredHealthState } from '../health/account.ts';
 import type { HealthHint } from '../health/hints.ts';
-import type { Limit } from '../health/limits.ts';
+import type { RateLimitStatus } from '../health/limits.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { RunningCall } from '../proxy/request/open-call.ts';
 import type { ResponsePlace } from '../responses/places.ts';
@@ -94,7 +94,7 @@ export type WorkerEvent =
   /** A line of the log, as JSON; `access` for one of the access log. */
   | { kind: 'logged'; line: string; access: boolean }
   | { kind: 'health-state'; changed: StoredHealthState }
-  | { kind: 'limits'; connectionId: string; limits: readonly Limit[] }
+  | { kind: 'limits'; connectionId: string; limits: readonly RateLimitStatus[] }
   | { kind: 'session'; place: SessionPlace }
   /** A stored response, as `responseText` writes it. */
   | { kind: 'response'; text: string }

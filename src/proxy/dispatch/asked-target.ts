@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { nameOf, type Target } from '../../combos/target.ts';
 import type { Trace, TracedAttempt } from '../../combos/trace.ts';
-import type { Failed, Judgement, Running } from '../../health/running.ts';
+import type { AttemptFailure, FailureEffect, Running } from '../../health/running.ts';
 import { isErrorCode } from '../../lib/error.ts';
 import type { RequestEnd } from '../request/end.ts';
 import type { Failure } from '../request/failure.ts';
@@ -67,7 +67,7 @@ export class AskedTarget {
   }
 
   /** It failed, and is asked no more. */
-  failed(failure: Failure): Judgement {
+  failed(failure: Failure): FailureEffect {
     const judgement = this.#running.failed(failedAttempt(failure));
     this.#running.closed();
     this.#close({ outcome: 'failed', error: tracedError(failure), effect: judgement.effect });
@@ -109,7 +109,7 @@ export class AskedTarget {
 }
 
 /** A failure as the account is told of it. */
-export function failedAttempt({ answer, error }: Failure): Failed {
+export function failedAttempt({ answer, error }: Failure): AttemptFailure {
   return {
     code: error.code,
     status: error.code === 'upstream_error' ? error.status : null,
@@ -120,7 +120,7 @@ export function failedAttempt({ answer, error }: Failure): Failed {
   };
 }
 
-function brokenOff({ code, message }: NonNullable<RequestEnd['error']>): Omit<Failed, 'code'> {
+function brokenOff({ code, message }: NonNullable<RequestEnd['error']>): Omit<AttemptFailure, 'code'> {
   const status = code === 'upstream_error' ? 502 : null;
   return { status, said: message, message, headers: {}, retryAfter: null };
 }

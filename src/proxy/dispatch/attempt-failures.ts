@@ -1,7 +1,7 @@
 import type { Target } from '../../combos/resolve.ts';
 import type { Trace, TracedAttempt } from '../../combos/trace.ts';
 import { faults } from '../../health/faults.ts';
-import type { Judgement } from '../../health/running.ts';
+import type { FailureEffect } from '../../health/running.ts';
 import type { FaultKind } from '../../providers/fault.ts';
 import type { Failure } from '../request/failure.ts';
 
@@ -9,7 +9,7 @@ import type { Failure } from '../request/failure.ts';
 export interface FailedTarget {
   target: Target;
   failure: Failure;
-  judgement: Judgement;
+  judgement: FailureEffect;
 }
 
 /**

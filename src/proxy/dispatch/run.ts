@@ -4,7 +4,7 @@ import { nameOf, type Target } from '../../combos/target.ts';
 import type { Config } from '../../config.ts';
 import type { Accounts } from '../../health/accounts.ts';
 import { faults, kindOf } from '../../health/faults.ts';
-import type { Judgement } from '../../health/running.ts';
+import type { FailureEffect } from '../../health/running.ts';
 import type { BodyMemory } from '../../http/body/memory.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { FaultKind } from '../../providers/fault.ts';
@@ -482,7 +482,7 @@ class Run implements AnswerSink, OpenCall {
     }
     this.#target = found.target;
     // What one of several said of its own limit is no measure for all of them.
-    const exhausted = found.judgement.told !== null && this.#selector.exhausted;
+    const exhausted = found.judgement.upstreamRetryAt !== null && this.#selector.exhausted;
     const failure = exhausted ? { error: this.#selector.refusal(), safeToRetry: false } : found.failure;
     this.#answer(failure, shortFailures(this.#failed));
   }
@@ -579,7 +579,7 @@ class Run implements AnswerSink, OpenCall {
 /** A request before anything was sent. */
 const notSent = { dropped: [], translation: null };
 
-const unknown: Judgement = { kind: 'request', effect: null, told: null };
+const unknown: FailureEffect = { kind: 'request', effect: null, upstreamRetryAt: null };
 
 function errorOf(outcome: AttemptOutcome): GatewayError | null {
   if (outcome.kind === 'retry-variant') return outcome.error;

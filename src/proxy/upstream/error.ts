@@ -6,7 +6,7 @@ import { detailsOf } from '../../codecs/gemini/answer/error.ts';
 import { codecOf } from '../../codecs/index.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
-import { toldUntil } from '../../health/wait.ts';
+import { retryAt } from '../../health/wait.ts';
 import { GatewayError } from '../../lib/error.ts';
 
 export interface UpstreamErrorInput {
@@ -55,7 +55,7 @@ export function readUpstreamError({
       body: properBody(format, json, clean),
       said,
     };
-  const until = status < 400 ? null : toldUntil(headers, '', google?.retryAfter ?? null, now);
+  const until = status < 400 ? null : retryAt(headers, '', google?.retryAfter ?? null, now);
   const error = new GatewayError('upstream_error', message, {
     // Google answers 400 for a key that is not valid.
     status: status === 400 && google?.invalidKey === true ? 401 : status,
