@@ -21,7 +21,7 @@ import { withinTokenScope } from './guard/token-scope.ts';
 import { watchLive } from './live/watch.ts';
 import { docsPage } from './openapi/docs-page.ts';
 import { refusal } from './refusal.ts';
-import { facts, jsonBody, notAllowed } from './request-body.ts';
+import { jsonBody, notAllowed, requestFacts } from './request-body.ts';
 import { entryPoint } from './root.ts';
 import { isLoginCallback, serveLoginCallback } from './session/callback.ts';
 import { serveLogin, serveSetup } from './session/login.ts';
@@ -134,7 +134,7 @@ async function guarded(context: ManagementContext, exchange: AnyExchange, check:
     const reason = error instanceof GatewayError ? error.code : null;
     await context.audit({
       kind: 'guard',
-      ...facts(context, exchange),
+      ...requestFacts(context, exchange),
       userId: null,
       target: null,
       outcome: 'denied',
@@ -146,12 +146,12 @@ async function guarded(context: ManagementContext, exchange: AnyExchange, check:
 
 async function authenticated(context: ManagementContext, exchange: AnyExchange): Promise<Caller> {
   const rawHeaders = credentialsOf(exchange);
-  const result = await context.auth.authenticate({ rawHeaders, ...facts(context, exchange) });
+  const result = await context.auth.authenticate({ rawHeaders, ...requestFacts(context, exchange) });
   if (!isRefusal(result)) return result;
   const { error, reason, userId } = result;
   await context.audit({
     kind: 'refused',
-    ...facts(context, exchange),
+    ...requestFacts(context, exchange),
     target: null,
     outcome: 'denied',
     reason,
@@ -199,7 +199,7 @@ async function recordedEnd(
 ): Promise<GatewayError> {
   await context.audit({
     kind: 'refused',
-    ...facts(context, exchange),
+    ...requestFacts(context, exchange),
     target: null,
     outcome: 'denied',
     reason: 'role_changed',
@@ -274,7 +274,7 @@ async function collection(
   });
 }
 
-interface Asked {
+interface ApiRequest {
   path: ApiPath;
   method: string;
   params: URLSearchParams;
@@ -286,7 +286,7 @@ function answered(
   context: ManagementContext,
   { request }: Exchange,
   caller: Caller,
-  { body, method, params, path }: Asked,
+  { body, method, params, path }: ApiRequest,
 ): Promise<Answer> {
   return serveResource(collectionContext(context), {
     resource: withinTokenScope(resourceOf(context, path), caller),

@@ -9,7 +9,7 @@ import type { ToolService } from '../tools/service.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Answer } from './answer.ts';
 import type { ApiPath } from './api-path.ts';
-import { recorded } from './collection/audit.ts';
+import { withAudit } from './collection/audit.ts';
 import { endedLogin } from './collection/routes.ts';
 import type { ManagementContext } from './context.ts';
 import { checkAccept } from './guard/origin.ts';
@@ -187,7 +187,7 @@ async function configured(
   const run = () => context.cliTools.service.configure(tool, input);
   if (input.dry_run === true) return run();
   const { dry_run: _, ...given } = input;
-  return inTurn(context, caller, { tool, action: 'configure', input: given }, run);
+  return withToolLock(context, caller, { tool, action: 'configure', input: given }, run);
 }
 
 async function restored(
@@ -200,7 +200,7 @@ async function restored(
   const dryRun = switchIn(params, 'dry_run');
   const run = () => context.cliTools.service.restore(tool, { backupId, dryRun });
   if (dryRun) return run();
-  return inTurn(context, caller, { tool, action: 'restore', input: { backup_id: backupId } }, run);
+  return withToolLock(context, caller, { tool, action: 'restore', input: { backup_id: backupId } }, run);
 }
 
 interface Change {
@@ -210,14 +210,14 @@ interface Change {
 }
 
 /** Changes a tool's files when nobody else does, and records it. */
-function inTurn<T extends { changed: boolean; path: string | null }>(
+function withToolLock<T extends { changed: boolean; path: string | null }>(
   context: ManagementContext,
   caller: Caller,
   { action, input, tool }: Change,
   run: () => Promise<T>,
 ): Promise<T> {
   return context.mutex.runExclusive(`cli-tools ${tool.id}`, () =>
-    recorded(
+    withAudit(
       { record: (change) => context.audit({ kind: 'change', change }) },
       { caller, resource: { name: 'cli-tools' } },
       { action, target: tool.id, input },

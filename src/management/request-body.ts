@@ -16,7 +16,7 @@ const MAX_STRANGER_BODY_BYTES = 16_384;
 const STRANGER_BODY_MS = 5_000;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export function facts(
+export function requestFacts(
   { trusted }: Pick<ManagementContext, 'trusted'>,
   { id, request }: Pick<AnyExchange, 'id' | 'request'>,
 ): { requestId: string; address: string } {

@@ -9,7 +9,7 @@ import type { Change, CollectionContext } from './collection.ts';
 type Facts = Pick<Change, 'action' | 'target' | 'before' | 'after' | 'input'>;
 
 /** What a step that changes something came to. */
-export interface Done<T> {
+export interface AuditedResult<T> {
   value: T;
   /** What the audit log learns only now. */
   facts?: Partial<Facts>;
@@ -18,14 +18,14 @@ export interface Done<T> {
 }
 
 /** What is changed, as far as the audit log names it and the rights over it are known. */
-type Writes = Pick<Resource, 'name' | 'create' | 'update' | 'remove'>;
+type AuditedResource = Pick<Resource, 'name' | 'create' | 'update' | 'remove'>;
 
 /** Does something that changes something, and has it recorded before anybody is told of it, failures too. */
-export async function recorded<T>(
+export async function withAudit<T>(
   context: Pick<CollectionContext, 'record'>,
-  { caller, resource }: { caller: Caller; resource: Writes },
+  { caller, resource }: { caller: Caller; resource: AuditedResource },
   facts: Pick<Facts, 'action' | 'target'> & Partial<Facts>,
-  run: () => Promise<Done<T>>,
+  run: () => Promise<AuditedResult<T>>,
 ): Promise<T> {
   const record = (more: Partial<Facts>, outcome: Change['outcome'], reason: string | null): Promise<void> => {
     const { action, after = null, before = null, input = null, target } = { ...facts, ...more };
@@ -43,7 +43,7 @@ export async function recorded<T>(
   };
   // What decides over rights and secrets is not done unless it can be recorded; it is recorded before, too.
   if (decidesOverRights(resource)) await record({ after: null }, 'intended', null);
-  let done: Done<T>;
+  let done: AuditedResult<T>;
   try {
     done = await run();
   } catch (error) {
@@ -58,7 +58,7 @@ export async function recorded<T>(
 }
 
 /** Whether changes of the collection need a password that was proven a moment ago. */
-function decidesOverRights({ create, remove, update }: Writes): boolean {
+function decidesOverRights({ create, remove, update }: AuditedResource): boolean {
   return [create, update, remove].some(
     (write) =>
       write !== undefined && Object.hasOwn(permissions, write.permission) && needsFresh(write.permission),
@@ -66,7 +66,7 @@ function decidesOverRights({ create, remove, update }: Writes): boolean {
 }
 
 /** The members of both sides that differ. */
-export function differing(before: Members, after: Members): { before: Members; after: Members } {
+export function changedAttributes(before: Members, after: Members): { before: Members; after: Members } {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (name) => !isDeepStrictEqual(before[name], after[name]),
   );

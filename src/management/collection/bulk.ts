@@ -2,15 +2,15 @@ import { isObject, type Members } from '../../http/collection/input.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
 import {
-  actOnce,
-  attempted,
+  bulkResult,
   changesOf,
-  foreseen,
   inputOfAction,
-  inTurn,
+  previewChange,
   removeOne,
+  runAction,
   updateOne,
   withMember,
+  withMemberLock,
 } from './change.ts';
 import type { CollectionContext, CollectionRequest } from './collection.ts';
 import type { BulkVerb, Operation } from './operation.ts';
@@ -37,7 +37,7 @@ export async function inBulk(
   }));
   const results: object[] = [];
   for (const { at, content, id } of named) {
-    const result = await attempted(context, () => doneToOne(context, request, verb, { at, content, id }));
+    const result = await bulkResult(context, () => doneToOne(context, request, verb, { at, content, id }));
     results.push('href' in result ? result : { ...result, href: hrefOf(request, id) });
   }
   return { status: 200, body: { results }, headers: request.dryRun ? { 'x-dry-run': 'true' } : {} };
@@ -52,18 +52,18 @@ function doneToOne(
   switch (verb.kind) {
     case 'act':
       return withMember(context, request, { ...verb, id }, async (row) => {
-        const outcome = await actOnce(context, request, verb, row, inputOfAction(verb.action, content, at));
+        const outcome = await runAction(context, request, verb, row, inputOfAction(verb.action, content, at));
         return shownOutcome(request, row.id, outcome);
       });
     case 'update':
-      return inTurn(context, request, id, async (row) => {
+      return withMemberLock(context, request, id, async (row) => {
         const changes = changesOf(request, row, content, at);
-        if (request.dryRun) return foreseen(request, row, changes);
+        if (request.dryRun) return previewChange(request, row, changes);
         const after = await updateOne(context, request, row, changes);
         return shownRow(request, after, visibleAttributes(request), null);
       });
     case 'remove':
-      return inTurn(context, request, id, async (row) => {
+      return withMemberLock(context, request, id, async (row) => {
         const outcome = request.dryRun
           ? { success: true, message: `"${row.id}" would be deleted` }
           : await removeOne(context, request, row);

@@ -5,7 +5,7 @@ import { atFault, isObject, type Members, validated } from '../../http/collectio
 import type { Action, Outcome, Resource, Row } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
-import { differing, masked, recorded, withoutSecrets } from './audit.ts';
+import { changedAttributes, masked, withAudit, withoutSecrets } from './audit.ts';
 import type { CollectionContext, CollectionRequest } from './collection.ts';
 import type { Operation } from './operation.ts';
 import { memberOf, tagOf } from './read.ts';
@@ -16,16 +16,16 @@ type OperationOf<Kind extends Operation['kind']> = Operation & { kind: Kind };
 const dryRunHeaders = { 'x-dry-run': 'true' };
 
 /** Changes a member; the answer is what it is now. */
-export async function updated(
+export async function updateMember(
   context: CollectionContext,
   request: CollectionRequest,
   { id, input }: OperationOf<'update'>,
 ): Promise<Answer> {
-  return inTurn(context, request, id, async (row) => {
+  return withMemberLock(context, request, id, async (row) => {
     const { dryRun, headers, resource } = request;
     checkIfMatch(headers['if-match'], row, resource.revisionOf?.(row) ?? null);
     const members = changesOf(request, row, input);
-    if (dryRun) return { status: 200, body: foreseen(request, row, members), headers: dryRunHeaders };
+    if (dryRun) return { status: 200, body: previewChange(request, row, members), headers: dryRunHeaders };
     const after = await updateOne(context, request, row, members);
     const body = shownRow(request, after, visibleAttributes(request), null);
     return { status: 200, body, headers: { etag: tagOf(request, after, body) } };
@@ -36,7 +36,7 @@ export async function updated(
  * Runs with the member as it is, while no other request changes it: what `If-Match` was compared with is what is
  * changed. Other processes change no members, they make and remove them.
  */
-export async function inTurn<T>(
+export async function withMemberLock<T>(
   { mutex }: CollectionContext,
   request: CollectionRequest,
   id: string,
@@ -59,9 +59,9 @@ export async function updateOne(
   if (update === undefined)
     throw new GatewayError('invalid_request', `Members of "${resource.name}" cannot be changed`);
   const facts = { action: 'edit', target: row.id, input: withoutSecrets(update, members) };
-  return recorded(context, request, facts, async () => {
+  return withAudit(context, request, facts, async () => {
     const value = await update.run(row, members, caller);
-    const sides = differing(declared(resource, row), declared(resource, value));
+    const sides = changedAttributes(declaredAttributes(resource, row), declaredAttributes(resource, value));
     return { value, facts: sides };
   });
 }
@@ -91,10 +91,10 @@ export function changesOf(request: CollectionRequest, row: Row, input: unknown, 
 }
 
 /** What a change would come to, without secrets. */
-export function foreseen(request: CollectionRequest, row: Row, members: Members): object {
+export function previewChange(request: CollectionRequest, row: Row, members: Members): object {
   const visible = visibleAttributes(request);
   const known = Object.fromEntries(Object.entries(row).filter(([name]) => visible.has(name)));
-  const sides = differing(known, { ...known, ...members });
+  const sides = changedAttributes(known, { ...known, ...members });
   const [before, after] = [masked(sides.before), masked(sides.after)];
   const changes = Object.keys(after).map((name) => [name, { from: before[name] ?? null, to: after[name] }]);
   const names = Object.keys(after).join(', ');
@@ -107,12 +107,12 @@ export function foreseen(request: CollectionRequest, row: Row, members: Members)
 }
 
 /** Removes a member. */
-export async function removed(
+export async function removeMember(
   context: CollectionContext,
   request: CollectionRequest,
   { answered, id }: OperationOf<'remove'>,
 ): Promise<Answer> {
-  return inTurn(context, request, id, async (row) => {
+  return withMemberLock(context, request, id, async (row) => {
     const { dryRun, headers, resource } = request;
     checkIfMatch(headers['if-match'], row, resource.revisionOf?.(row) ?? null);
     if (dryRun) {
@@ -133,15 +133,15 @@ export async function removeOne(
   row: Row,
 ): Promise<Outcome> {
   const { caller, resource } = request;
-  const before = declared(resource, row);
-  return recorded(context, request, { action: 'delete', target: row.id, before }, async () => {
+  const before = declaredAttributes(resource, row);
+  return withAudit(context, request, { action: 'delete', target: row.id, before }, async () => {
     await resource.remove?.run(row, caller);
     return { value: { success: true, message: `"${row.id}" is deleted` } };
   });
 }
 
 /** Does an action to a member. One that fails is answered 400, as ManageIQ does. */
-export async function acted(
+export async function runMemberAction(
   context: CollectionContext,
   request: CollectionRequest,
   { action, id, input, name }: OperationOf<'act'>,
@@ -149,7 +149,7 @@ export async function acted(
   const valid = inputOfAction(action, input);
   return withMember(context, request, { action, id }, async (row) => {
     checkIfMatch(request.headers['if-match'], row, request.resource.revisionOf?.(row) ?? null);
-    const outcome = await actOnce(context, request, { name, action }, row, valid);
+    const outcome = await runAction(context, request, { name, action }, row, valid);
     return {
       status: outcome.success ? 200 : 400,
       body: shownOutcome(request, row.id, outcome),
@@ -165,11 +165,13 @@ export async function withMember<T>(
   { action, id }: { action: Action; id: string },
   run: (row: Row) => Promise<T>,
 ): Promise<T> {
-  return action.beside === true ? run(await memberOf(request, id)) : inTurn(context, request, id, run);
+  return action.beside === true
+    ? run(await memberOf(request, id))
+    : withMemberLock(context, request, id, run);
 }
 
 /** Whether the action is advertised does not count here: it may say itself that there is nothing left to do. */
-export async function actOnce(
+export async function runAction(
   context: CollectionContext,
   request: CollectionRequest,
   { action, name }: { action: Action; name: string },
@@ -182,15 +184,15 @@ export async function actOnce(
       ? action.preview(row, input, caller)
       : { success: true, message: `"${name}" would be done: the input is valid, and you may` };
   }
-  paced(context, request, { ...action, name });
-  return recorded(context, request, { action: name, target: row.id, input }, async () => {
+  checkRate(context, request, { ...action, name });
+  return withAudit(context, request, { action: name, target: row.id, input }, async () => {
     const value = await action.run(row, input, caller);
     return { value, failed: value.success ? null : value.message };
   });
 }
 
 /** Counts what is costly. @throws GatewayError `rate_limit_exceeded` */
-export function paced(
+export function checkRate(
   { pace }: CollectionContext,
   { caller, resource }: CollectionRequest,
   { name, perMinute }: { name: string; perMinute?: number },
@@ -206,7 +208,7 @@ export function inputOfAction({ input: schema }: Action, input: Members, at = ''
 }
 
 /** Does a part of a bulk request; its failure is a result like another. */
-export async function attempted(context: CollectionContext, run: () => Promise<object>): Promise<object> {
+export async function bulkResult(context: CollectionContext, run: () => Promise<object>): Promise<object> {
   try {
     return { success: true, ...(await run()) };
   } catch (error) {
@@ -221,6 +223,6 @@ export async function attempted(context: CollectionContext, run: () => Promise<o
 }
 
 /** Only what the record declares: the audit log, too, gets nothing else of a row. */
-export function declared({ record }: Resource, row: Row): Members {
+export function declaredAttributes({ record }: Resource, row: Row): Members {
   return Object.fromEntries(Object.entries(row).filter(([name]) => Object.hasOwn(record.shape, name)));
 }

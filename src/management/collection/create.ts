@@ -3,8 +3,8 @@ import { atFault, isObject, type Members, validated } from '../../http/collectio
 import type { Resource } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
-import { recorded, withoutSecrets } from './audit.ts';
-import { attempted, declared, paced } from './change.ts';
+import { withAudit, withoutSecrets } from './audit.ts';
+import { bulkResult, checkRate, declaredAttributes } from './change.ts';
 import type { CollectionContext, CollectionRequest } from './collection.ts';
 import type { Operation } from './operation.ts';
 import { shownOutcome, shownRow, visibleAttributes } from './shown.ts';
@@ -13,7 +13,7 @@ import { shownOutcome, shownRow, visibleAttributes } from './shown.ts';
  * Makes members. All inputs are looked at before the first is made; what fails after that is said in its place. What a
  * task makes is answered with 202 and where the task is.
  */
-export async function created(
+export async function createMembers(
   context: CollectionContext,
   request: CollectionRequest,
   { inputs, listed }: Operation & { kind: 'create' },
@@ -43,7 +43,7 @@ export async function created(
   const results: object[] = [];
   for (const input of valid) {
     const make = (): Promise<object> => createOne(context, request, create, input);
-    results.push(listed && valid.length > 1 ? await attempted(context, make) : await make());
+    results.push(listed && valid.length > 1 ? await bulkResult(context, make) : await make());
   }
   return { ...statusOf(results), body: { results } };
 }
@@ -61,11 +61,11 @@ async function createOne(
   create: NonNullable<Resource['create']>,
   input: Members,
 ): Promise<object> {
-  paced(context, request, { ...create, name: 'create' });
+  checkRate(context, request, { ...create, name: 'create' });
   const facts = { action: 'create', target: null, input: withoutSecrets(create, input) };
-  const { row, secret, taskId } = await recorded(context, request, facts, async () => {
+  const { row, secret, taskId } = await withAudit(context, request, facts, async () => {
     const value = await create.run(input, request.caller);
-    const after = value.taskId === undefined ? declared(request.resource, value.row) : null;
+    const after = value.taskId === undefined ? declaredAttributes(request.resource, value.row) : null;
     return { value, facts: { target: value.row.id, after, input: after === null ? facts.input : null } };
   });
   if (taskId === undefined) return { ...shownRow(request, row, visibleAttributes(request), null), ...secret };

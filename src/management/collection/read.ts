@@ -10,7 +10,7 @@ import type { CollectionRequest } from './collection.ts';
 import { collectionActions, hrefOf, idOf, shownRow, visibleAttributes } from './shown.ts';
 
 /** A page of the collection. */
-export async function listed(request: CollectionRequest): Promise<Answer> {
+export async function listMembers(request: CollectionRequest): Promise<Answer> {
   const { caller, headers, params, resource } = request;
   const attributes = visibleAttributes(request);
   const listing = parseListQuery(params, attributes, resource.filters);
@@ -60,7 +60,7 @@ export async function readMany(request: CollectionRequest, members: readonly unk
 }
 
 /** What the collection has and takes, for the caller. */
-export function described(request: CollectionRequest): Answer {
+export function describeCollection(request: CollectionRequest): Answer {
   const { resource, rest } = request;
   const attributes = visibleAttributes(request);
   const names = [...attributes.keys()].filter((name) => !name.includes('.'));

@@ -5,11 +5,11 @@ import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
 import { type IdempotentRequest, idempotencyKey } from '../guard/idempotency.ts';
 import { inBulk } from './bulk.ts';
-import { acted, removed, updated } from './change.ts';
+import { removeMember, runMemberAction, updateMember } from './change.ts';
 import type { Change, CollectionContext, CollectionRequest } from './collection.ts';
-import { created } from './create.ts';
+import { createMembers } from './create.ts';
 import { namesOf, type Operation, operationOf, parametersOf, permissionOf } from './operation.ts';
-import { described, listed, readMany, readOne } from './read.ts';
+import { describeCollection, listMembers, readMany, readOne } from './read.ts';
 
 /**
  * Answers a request to a collection or one of its members.
@@ -65,21 +65,21 @@ async function carriedOut(
 ): Promise<Answer> {
   switch (operation.kind) {
     case 'describe':
-      return described(request);
+      return describeCollection(request);
     case 'list':
-      return listed(request);
+      return listMembers(request);
     case 'read':
       return readOne(request, operation.id);
     case 'query':
       return readMany(request, operation.members);
     case 'create':
-      return created(context, request, operation);
+      return createMembers(context, request, operation);
     case 'update':
-      return updated(context, request, operation);
+      return updateMember(context, request, operation);
     case 'remove':
-      return removed(context, request, operation);
+      return removeMember(context, request, operation);
     case 'act':
-      return acted(context, request, operation);
+      return runMemberAction(context, request, operation);
     case 'bulk':
       return inBulk(context, request, operation);
   }

@@ -6,7 +6,7 @@ import type { ConfigVersion } from '../../events/control/config-versions.ts';
 import type { ConfigChanges, MemberChanges } from '../../events/engine/config-changes.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
-import { recorded } from '../collection/audit.ts';
+import { withAudit } from '../collection/audit.ts';
 import { checkAccept } from '../guard/origin.ts';
 import { anyObject, failures, json, text } from '../openapi/fixed.ts';
 import { schemaOf } from '../openapi/paths.ts';
@@ -221,10 +221,10 @@ async function changed(
   run: () => Promise<AppliedConfig>,
 ): Promise<Answer> {
   const recording = {
-    record: (change: Parameters<Parameters<typeof recorded>[0]['record']>[0]) =>
+    record: (change: Parameters<Parameters<typeof withAudit>[0]['record']>[0]) =>
       context.audit({ kind: 'change', change }),
   };
-  return recorded(recording, { caller, resource: { name: 'events' } }, { action, target }, async () => {
+  return withAudit(recording, { caller, resource: { name: 'events' } }, { action, target }, async () => {
     const result = await run();
     switch (result.kind) {
       case 'conflict':

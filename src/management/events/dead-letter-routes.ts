@@ -5,7 +5,7 @@ import type { DeadLetters, LetterSelection } from '../../events/dead-letters/sto
 import { validated } from '../../http/collection/input.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
-import { recorded } from '../collection/audit.ts';
+import { withAudit } from '../collection/audit.ts';
 import { checkAccept } from '../guard/origin.ts';
 import { changeFailures, failures, json } from '../openapi/fixed.ts';
 import { schemaOf } from '../openapi/paths.ts';
@@ -206,7 +206,7 @@ async function changed(
   input: Record<string, unknown>,
   run: () => Promise<number>,
 ): Promise<Answer> {
-  return recorded(
+  return withAudit(
     { record: (change) => context.audit({ kind: 'change', change }) },
     { caller, resource: { name: 'events' } },
     { action: `${action}_dead_letters`, target, input },

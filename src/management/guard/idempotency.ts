@@ -28,7 +28,7 @@ export interface IdempotencyStore {
   sweep(): Promise<void>;
 }
 
-export interface OnceInput {
+export interface IdempotencyInput {
   store: Pick<Store, 'db'>;
   storageKey: Pick<StorageKey, 'key'>;
   /** Milliseconds since the epoch. */
@@ -39,7 +39,11 @@ const KEPT_MS = 24 * 3_600_000;
 /** Answers of one user; the oldest go. */
 const MAX_KEPT = 1000;
 
-export function createIdempotencyStore({ now, storageKey, store: { db } }: OnceInput): IdempotencyStore {
+export function createIdempotencyStore({
+  now,
+  storageKey,
+  store: { db },
+}: IdempotencyInput): IdempotencyStore {
   const key = labelledKey(storageKey, 'modelgate/idempotency/v1');
   const underWay = new Set<string>();
   const fingerprintOf = (content: IdempotentRequest['content']) =>

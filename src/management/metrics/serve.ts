@@ -8,7 +8,7 @@ import { admit } from '../app.ts';
 import type { ManagementContext } from '../context.ts';
 import { statusOf } from '../events/status.ts';
 import { securityHeaders } from '../guard/security-headers.ts';
-import { facts } from '../request-body.ts';
+import { requestFacts } from '../request-body.ts';
 import { eventMetrics } from './event-metrics.ts';
 
 const permission = 'metrics:read';
@@ -38,5 +38,5 @@ function isLocal(context: ManagementContext, exchange: Exchange): boolean {
   const { headers } = exchange.request;
   if (headers['x-auth-token'] !== undefined || headers.authorization !== undefined) return false;
   const forwarded = headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
-  return !forwarded && isLoopbackAddress(facts(context, exchange).address);
+  return !forwarded && isLoopbackAddress(requestFacts(context, exchange).address);
 }

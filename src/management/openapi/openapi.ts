@@ -3,7 +3,7 @@ import { apiVersion } from '../api-path.ts';
 import { acpAgentsPaths, acpAgentsTag } from '../openapi-acp-agents.ts';
 import { cliToolsPaths, cliToolsTag } from '../openapi-cli-tools.ts';
 import { eventsPaths, eventsTag } from '../openapi-events.ts';
-import { completed } from './examples/complete.ts';
+import { withExamples } from './examples/complete.ts';
 import { exampleOf } from './examples/example.ts';
 import { memberExamples } from './examples/members.ts';
 import { anyObject, fixedPaths, flag, ref, text } from './fixed.ts';
@@ -17,7 +17,7 @@ import type { ApiDocument } from './reference.ts';
  */
 export function openApiDocument(resources: readonly Resource[], version: string): ApiDocument {
   const sorted = [...resources].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return completed({
+  return withExamples({
     openapi: '3.1.0',
     info: {
       title: 'Modelgate management API',

@@ -4,7 +4,7 @@ import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
 import type { AuditEvent, ManagementContext } from '../context.ts';
 import { checkAccept } from '../guard/origin.ts';
-import { facts, notAllowed, unauthenticatedBody } from '../request-body.ts';
+import { notAllowed, requestFacts, unauthenticatedBody } from '../request-body.ts';
 
 /** `GET /api/auth` gives a token, `DELETE` ends the caller's own (spec 3, section 4). */
 export async function serveLogin(
@@ -14,7 +14,7 @@ export async function serveLogin(
   caller: Caller,
 ): Promise<Answer> {
   const { audit, auth } = context;
-  const who = { ...facts(context, exchange), caller, userId: caller.userId };
+  const who = { ...requestFacts(context, exchange), caller, userId: caller.userId };
   const done = { outcome: 'success', reason: null } as const;
   if (method === 'DELETE') {
     await refusalsNoted(context, who, () => auth.end(caller));
@@ -47,7 +47,7 @@ export async function serveSetup(
   method: string,
 ): Promise<Answer> {
   if (method !== 'POST') throw notAllowed(method);
-  const who = { ...facts(context, exchange), userId: null };
+  const who = { ...requestFacts(context, exchange), userId: null };
   // Nothing of the body is read for those who cannot set up anything.
   await refusalsNoted(context, who, () => context.auth.checkSetUp(who.address));
   const body = await unauthenticatedBody(exchange);

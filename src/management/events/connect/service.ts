@@ -14,7 +14,7 @@ import type {
   EventConfigService,
 } from '../../../events/gen/modelgate/events/v1/event_config_service_pb.ts';
 import type { Caller } from '../../../http/resource.ts';
-import { recorded } from '../../collection/audit.ts';
+import { withAudit } from '../../collection/audit.ts';
 import type { Change } from '../../collection/collection.ts';
 import { etagOf } from '../config-routes.ts';
 import { filterOf } from '../dead-letter-routes.ts';
@@ -46,7 +46,7 @@ export function eventConfigService({
     action: string,
     run: () => Promise<{ value: T; after: Record<string, unknown>; failed: string | null }>,
   ): Promise<T> =>
-    recorded({ record }, { caller, resource: { name: 'events' } }, { action, target: null }, async () => {
+    withAudit({ record }, { caller, resource: { name: 'events' } }, { action, target: null }, async () => {
       const { after, failed, value } = await run();
       return { value, failed, facts: { after } };
     });

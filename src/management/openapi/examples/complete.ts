@@ -5,7 +5,7 @@ import { type Components, exampleOf } from './example.ts';
 const verbs = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** The document with an example and a description for each body, where it has none of its own yet. */
-export function completed(document: ApiDocument): ApiDocument {
+export function withExamples(document: ApiDocument): ApiDocument {
   const components = (document.components['schemas'] ?? {}) as Components;
   for (const item of Object.values(document.paths))
     for (const verb of verbs) {
