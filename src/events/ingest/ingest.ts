@@ -23,7 +23,7 @@ export interface Receipt {
   readonly fallback: FallbackAction | null;
 }
 
-export type Received =
+export type IngestResult =
   | { readonly kind: 'invalid'; readonly problems: readonly EventProblem[] }
   /** No source of the configuration is meant. `event` is the place of the first such event. */
   | { readonly kind: 'no-source'; readonly event: number }
@@ -58,7 +58,7 @@ export interface Ingest {
     message: HttpMessage,
     sourceId: string | null,
     maySend: (sourceId: string) => boolean,
-  ): Promise<Received>;
+  ): Promise<IngestResult>;
 }
 
 export function createIngest({ admit, fallbacks, publish, sources }: IngestInput): Ingest {

@@ -1,5 +1,5 @@
 import type { Storage } from '../config/config.ts';
-import type { Kept } from './spool.ts';
+import type { SpoolResult } from './spool.ts';
 
 const LONGEST_TIMER_MS = 2_147_483_647;
 
@@ -9,7 +9,7 @@ export interface Room {
    * Takes so many bytes, and says `kept` when it has them.
    * @param waitMs how long to wait, where the storage blocks when it is full
    */
-  take(bytes: number, waitMs: number): Promise<Exclude<Kept, 'unavailable'>>;
+  take(bytes: number, waitMs: number): Promise<Exclude<SpoolResult, 'unavailable'>>;
   giveBack(bytes: number): void;
   used(): number;
   size(): number;

@@ -5,10 +5,10 @@ import type { Storage } from '../config/config.ts';
  * What came of adding an event: it is kept as durably as the storage can; it was thrown away because the storage is full; there was
  * no room for it in time; it is larger than the whole storage; or the storage does not work.
  */
-export type Kept = 'kept' | 'dropped' | 'full' | 'too_large' | 'unavailable';
+export type SpoolResult = 'kept' | 'dropped' | 'full' | 'too_large' | 'unavailable';
 
 /** An event that waits for one channel. */
-export interface Waiting {
+export interface SpooledEvent {
   /** Names it until it is done. */
   readonly sequence: number;
   readonly event: CloudEvent;
@@ -34,9 +34,9 @@ export interface Spool {
    * Keeps an event for each of the channels. Never throws.
    * @param waitMs how long to wait for room, where the storage blocks when it is full
    */
-  add(event: CloudEvent, channels: readonly string[], waitMs: number): Promise<Kept>;
+  add(event: CloudEvent, channels: readonly string[], waitMs: number): Promise<SpoolResult>;
   /** The oldest events that wait for the channel: the same ones until they are done. @throws when they cannot be read */
-  next(channel: string, limit: number): Promise<readonly Waiting[]>;
+  next(channel: string, limit: number): Promise<readonly SpooledEvent[]>;
   /** The channel has these events. They make room when every channel has them. */
   done(channel: string, sequences: readonly number[]): void;
   /** How many events wait for the channel. */

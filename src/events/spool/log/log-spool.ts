@@ -2,7 +2,7 @@ import { describe, type Log } from '../../../lib/log.ts';
 import type { CloudEvent } from '../../cloudevents/event.ts';
 import type { Storage } from '../../config/config.ts';
 import { createRoom } from '../room.ts';
-import type { Kept, Spool, Waiting } from '../spool.ts';
+import type { Spool, SpooledEvent, SpoolResult } from '../spool.ts';
 import { encodeRecord } from './record.ts';
 import { createSegmentIndex } from './segment-index.ts';
 import { NoSpace, type Segments } from './segments.ts';
@@ -26,7 +26,7 @@ interface Pending {
   readonly channels: readonly string[];
   /** When it waits no longer, by `performance.now`. */
   readonly until: number;
-  settle(kept: Kept): void;
+  settle(kept: SpoolResult): void;
 }
 
 /**
@@ -123,12 +123,12 @@ export async function openLogSpool({ log, segments, sourceId, storage }: LogSpoo
       const bytes = encodeRecord(event, channels);
       const outcome = await room.take(bytes.length, waitMs);
       if (outcome !== 'kept') return outcome;
-      return new Promise<Kept>((settle) => {
+      return new Promise<SpoolResult>((settle) => {
         pending.push({ bytes, event, channels, until, settle });
         writing ??= write();
       });
     },
-    next: (channel, limit): Promise<readonly Waiting[]> => index.next(channel, limit),
+    next: (channel, limit): Promise<readonly SpooledEvent[]> => index.next(channel, limit),
     done(channel, sequences) {
       index.done(channel, sequences);
       // A segment that is being written to must not go.

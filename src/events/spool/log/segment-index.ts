@@ -1,6 +1,6 @@
 import type { Log } from '../../../lib/log.ts';
 import type { CloudEvent } from '../../cloudevents/event.ts';
-import type { Waiting } from '../spool.ts';
+import type { SpooledEvent } from '../spool.ts';
 import { type LogRecord, readRecords } from './record.ts';
 import type { Segments } from './segments.ts';
 
@@ -19,7 +19,7 @@ export interface SegmentIndexInput {
 export interface SegmentIndex {
   /** Records were written behind what is in the segment. */
   added(segment: number, records: readonly AddedRecord[]): void;
-  next(channel: string, limit: number): Promise<Waiting[]>;
+  next(channel: string, limit: number): Promise<SpooledEvent[]>;
   done(channel: string, sequences: readonly number[]): void;
   /** The segments that nobody needs any more, once. Not while one may be written to. */
   takeDrained(): readonly { readonly number: number; readonly bytes: number }[];
@@ -144,7 +144,7 @@ export async function createSegmentIndex({
       if (segment.records !== null) keepLoaded(segment);
     },
     async next(channel, limit) {
-      const found: Waiting[] = [];
+      const found: SpooledEvent[] = [];
       for (const segment of [...index.values()]) {
         const offsets = segment.offsets.get(channel);
         if (offsets === undefined || offsets.size === 0) continue;

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 import type { Log } from '../../../lib/log.ts';
 import { inTransaction, lockOf, openTransaction } from '../../../store/postgres/transaction.ts';
 import { type Address, redactedError } from '../../channels/broker/address.ts';
-import { createLastingConnection } from '../../channels/broker/lasting-connection.ts';
+import { createReconnectingConnection } from '../../channels/broker/reconnecting-connection.ts';
 import { connectPostgres } from '../../channels/postgres/connect-postgres.ts';
 import { NoSpace } from '../log/segments.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -30,7 +30,7 @@ export interface PostgresObjectsInput {
 /** Objects as rows of a PostgreSQL database, in the table `modelgate_objects`. An object is there when its row is committed. */
 export function postgresObjects({ address, log }: PostgresObjectsInput): ObjectStore {
   const prefix = address.parameters.get('prefix') ?? '';
-  const connection = createLastingConnection({
+  const connection = createReconnectingConnection({
     broker: {
       async connect(onLost) {
         const lost = (error: Error) => onLost(redactedError(error, address));
