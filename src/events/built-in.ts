@@ -32,9 +32,9 @@ router_rules:
 `;
 
 /** Beginnings of the names of the events that it leads somewhere. */
-const led = ['budget.', 'trigger.', 'event.deadlettered', 'provider.', 'backup.failed'];
+const routedPrefixes = ['budget.', 'trigger.', 'event.deadlettered', 'provider.', 'backup.failed'];
 
 /** Whether the built-in configuration leads events of the name anywhere. */
-export function isLed(name: string): boolean {
-  return led.some((start) => name.startsWith(start));
+export function isRouted(name: string): boolean {
+  return routedPrefixes.some((start) => name.startsWith(start));
 }

@@ -4,7 +4,7 @@ import type { FallbackAction } from '../config.ts';
 import { describe } from '../lib/log.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
-import { builtInConfig, isLed } from './built-in.ts';
+import { builtInConfig, isRouted } from './built-in.ts';
 import type { CloudEvent } from './cloudevents/event.ts';
 import type { EventConfig, ProcessorKind } from './config/config.ts';
 import type { ConfigControl } from './control/config-control.ts';
@@ -25,13 +25,13 @@ export interface EventsInput extends EngineInput {
   store: Pick<Store, 'db'>;
   schedule: Schedule;
   /** What is added to every configuration. */
-  additions: Additions;
+  additions: ConfigAdditions;
   /** What events that a limit refuses are answered with, by the name in a fault tolerance rule. */
   fallbacks: Readonly<Record<string, FallbackAction>>;
 }
 
 /** What the gateway adds to whatever configuration runs. */
-export interface Additions {
+export interface ConfigAdditions {
   extend(config: EventConfig): EventConfig;
   /** Whether there is anything to add. */
   any(): boolean;
@@ -115,9 +115,9 @@ export async function openEvents(input: EventsInput): Promise<Events> {
   return {
     ingest: ingestOf(() => opened?.engine ?? null, input.fallbacks),
     wanted(name) {
-      if (opened === null) return isLed(name) || additions.wants(name);
+      if (opened === null) return isRouted(name) || additions.wants(name);
       const builtIn = opened.config.inForce().version.via === 'built-in';
-      if (builtIn && !isLed(name) && !additions.wants(name)) return false;
+      if (builtIn && !isRouted(name) && !additions.wants(name)) return false;
       return opened.engine.wantsOwnEvents();
     },
     emit(event) {

@@ -83,7 +83,7 @@ async function live(waiting: WaitingEvents, attempts: Map<string, string[]>, end
     channel,
     runtime,
     trigger: { idempotent: true },
-    inlet: { sharesDatabase: waiting.sharesDatabase },
+    subscription: { sharesDatabase: waiting.sharesDatabase },
     letters: { ...letters, keep: step('keep', letters.keep) },
     context: {
       idempotence: createIdempotence({ trigger: TRIGGER, retry: runtime.retry, store }),

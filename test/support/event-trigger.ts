@@ -4,7 +4,10 @@ import type { CloudEvent } from '../../src/events/cloudevents/event.ts';
 import type { RuntimeStrategy, Trigger } from '../../src/events/config/config.ts';
 import type { TriggerLetters } from '../../src/events/dead-letters/trigger-letters.ts';
 import { createConsumer } from '../../src/events/engine/triggers/consumer.ts';
-import type { Inlet, TriggerContext } from '../../src/events/engine/triggers/handle-delivery.ts';
+import type {
+  TriggerContext,
+  TriggerSubscription,
+} from '../../src/events/engine/triggers/handle-delivery.ts';
 import { createTriggerActivity } from '../../src/events/engine/triggers/trigger-activity.ts';
 import type { ProcessorOutcome } from '../../src/events/processors/processor.ts';
 import { monotonicClock } from '../../src/events/strategies/clock.ts';
@@ -30,7 +33,7 @@ export interface TriggerSetup {
   trigger?: Partial<Trigger>;
   runtime?: Partial<RuntimeStrategy>;
   channel?: Channel;
-  inlet?: Partial<Inlet>;
+  subscription?: Partial<TriggerSubscription>;
   context?: Partial<TriggerContext>;
   letters?: TriggerLetters | null;
   /** What the processor does with an event. */
@@ -66,14 +69,14 @@ export function setUpTrigger(setup: TriggerSetup) {
     ...setup.context,
   };
   const channel = setup.channel ?? createMemoryChannel({ now: () => performance.now() });
-  const inlet: Inlet = {
+  const subscription: TriggerSubscription = {
     channelId: 'main',
     channel,
     leaseMs: 30_000,
     wants: () => true,
     replay: false,
     sharesDatabase: false,
-    ...setup.inlet,
+    ...setup.subscription,
   };
-  return { context, channel, consumer: createConsumer(context, inlet) };
+  return { context, channel, consumer: createConsumer(context, subscription) };
 }

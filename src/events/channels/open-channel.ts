@@ -37,10 +37,11 @@ const drivers = {
 };
 
 /** Whether messages of a channel wait for their next attempt in the gateway's own database, apart from their queue. */
-export const hasShelf = ({ scheme }: ChannelConfig): boolean => Object.hasOwn(drivers, scheme);
+export const hasRetryStore = ({ scheme }: ChannelConfig): boolean => Object.hasOwn(drivers, scheme);
 
 /** What tells the messages of a channel that wait for their next attempt from those of others. */
-export const shelfKey = ({ topic, url }: Pick<ChannelConfig, 'topic' | 'url'>): string => `${url} ${topic}`;
+export const retryStoreKey = ({ topic, url }: Pick<ChannelConfig, 'topic' | 'url'>): string =>
+  `${url} ${topic}`;
 
 /**
  * Opens a channel. A broker is connected to in the background, again and again until it is there.
@@ -59,15 +60,15 @@ export function openChannel(config: ChannelConfig, input: OpenChannelInput): Cha
     case 'mqtt':
     case 'nats':
     case 'redis': {
-      const shelf = database(sqliteFile('sqlite:', dataDir));
+      const retryStore = database(sqliteFile('sqlite:', dataDir));
       const address = resolveAddress(url, input.variable);
       const background = backgroundOf(id, address, input, () => channel);
       const channel = createBrokerChannel({
-        broker: brokerOf({ address, topic, driver: drivers[scheme], database: shelf, background }),
+        broker: brokerOf({ address, topic, driver: drivers[scheme], database: retryStore, background }),
         background,
         channelId: id,
-        database: shelf,
-        shelfKey: shelfKey(config),
+        database: retryStore,
+        retryStoreKey: retryStoreKey(config),
         log,
         now,
       });

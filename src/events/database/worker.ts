@@ -10,7 +10,7 @@ import { prepareTables } from './tables.ts';
  */
 
 /** Calls that were made together. They are answered in their order, together with others. */
-export interface Asked {
+export interface DatabaseRequest {
   readonly first: number;
   readonly calls: readonly Call[];
 }
@@ -51,10 +51,10 @@ interface Numbered {
 }
 
 open();
-port.on('message', (first: Asked | 'close') => {
+port.on('message', (first: DatabaseRequest | 'close') => {
   const asked: Numbered[] = [];
   let closing = false;
-  let next: Asked | 'close' | undefined = first;
+  let next: DatabaseRequest | 'close' | undefined = first;
   while (next !== undefined) {
     if (next === 'close') closing = true;
     else for (const [index, call] of next.calls.entries()) asked.push({ id: next.first + index, call });

@@ -1,11 +1,11 @@
 import type { Log } from '../../lib/log.ts';
-import { shelfTopic } from '../channels/broker/waiting-retry-calls.ts';
+import { retryTopic } from '../channels/broker/waiting-retry-calls.ts';
 import type { EventDatabase } from '../database/event-database.ts';
 import { eventOfStored } from '../database/stored-event.ts';
 import { wrapBytes } from '../dead-letters/dead-letter.ts';
 import type { DeadLetters } from '../dead-letters/store.ts';
 import type { Emitter } from '../types/emitter.ts';
-import { tellDeadLetter } from './tell-dead-letter.ts';
+import { emitDeadLettered } from './emit-dead-lettered.ts';
 
 export interface AbandonedRetriesInput {
   /** Where messages of brokers wait for their next attempt. */
@@ -23,14 +23,14 @@ const REMOVED = 'Its trigger, channel or router was removed while it waited for 
 /**
  * Makes dead letters on this machine's disk of the events that wait for another attempt by a trigger that no router leads to any
  * more. What there is no room for stays where it waits, and the log says so.
- * @param used the shelves that triggers receive from: what tells a channel's messages from those of others, and the trigger
+ * @param used the retry stores that triggers receive from: what tells a channel's messages from those of others, and the trigger
  * @throws Error when the database does not work
  */
 export async function keepAbandonedRetries(
   { database, deadLetters, emitter, log, now }: AbandonedRetriesInput,
-  used: readonly (readonly [shelf: string, trigger: string])[],
+  used: readonly (readonly [retryStore: string, trigger: string])[],
 ): Promise<void> {
-  const topics = used.map(([shelf, trigger]) => [shelfTopic(shelf), trigger] as const);
+  const topics = used.map(([retryStore, trigger]) => [retryTopic(retryStore), trigger] as const);
   for (;;) {
     const retries = await database.ask('abandonedRetries', { used: topics, now: now(), limit: AT_ONCE });
     for (const { attempts, channel, consumer: trigger, event: bytes, failures, intact, seq } of retries) {
@@ -65,7 +65,7 @@ export async function keepAbandonedRetries(
         return;
       }
       await database.ask('removeRetry', { seq });
-      tellDeadLetter(emitter, event, facts);
+      emitDeadLettered(emitter, event, facts);
       log.warn(
         { trigger, channel, event: id, source, attempts, reason, error: REMOVED },
         'an event is a dead letter',

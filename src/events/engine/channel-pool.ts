@@ -1,10 +1,10 @@
-import { shelfTopic } from '../channels/broker/waiting-retry-calls.ts';
+import { retryTopic } from '../channels/broker/waiting-retry-calls.ts';
 import type { Channel } from '../channels/channel.ts';
 import {
-  hasShelf,
+  hasRetryStore,
   type OpenChannelInput,
   openChannel,
-  shelfKey,
+  retryStoreKey,
   sqliteFile,
 } from '../channels/open-channel.ts';
 import type { Channel as ChannelConfig } from '../config/config.ts';
@@ -40,9 +40,9 @@ export function channelKey({ id, scheme, topic, url }: ChannelConfig): string {
 }
 
 /** What tells the waiting messages of the channel with this key from those of others. */
-export function shelfKeyOf(key: string): string {
+export function retryStoreKeyOf(key: string): string {
   const [url, topic] = JSON.parse(key) as [url: string, topic: string];
-  return shelfKey({ url, topic });
+  return retryStoreKey({ url, topic });
 }
 
 export function createChannelPool(input: ChannelPoolInput): ChannelPool {
@@ -70,12 +70,12 @@ export function createChannelPool(input: ChannelPoolInput): ChannelPool {
     database: (place) => database(place === 'local' ? ownFile() : ':memory:'),
     isInOwnDatabase: ({ scheme, url }) => scheme === 'sqlite' && sqliteFile(url, input.dataDir) === ownFile(),
     async takeOverRetries(config, trigger, others) {
-      if (!hasShelf(config)) return;
+      if (!hasRetryStore(config)) return;
       const moved = await database(ownFile()).ask('takeOverRetries', {
         channel: config.id,
         consumer: trigger,
-        topic: shelfTopic(shelfKey(config)),
-        others: [...others].map((key) => shelfTopic(shelfKeyOf(key))),
+        topic: retryTopic(retryStoreKey(config)),
+        others: [...others].map((key) => retryTopic(retryStoreKeyOf(key))),
       });
       if (moved > 0)
         input.log.info(

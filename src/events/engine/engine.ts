@@ -16,7 +16,7 @@ import { type OpenGatesInput, openGates } from '../strategies/open.ts';
 import { ingestResource } from '../strategies/resources.ts';
 import { type Emitter, silentEmitter } from '../types/emitter.ts';
 import { keepAbandonedRetries } from './abandoned-retries.ts';
-import { type ChannelPool, channelKey, createChannelPool, shelfKeyOf } from './channel-pool.ts';
+import { type ChannelPool, channelKey, createChannelPool, retryStoreKeyOf } from './channel-pool.ts';
 import {
   type EngineParts,
   type EngineStatus,
@@ -160,7 +160,7 @@ export function createEngine(input: EngineInput): Engine {
     onExpired: (kept) =>
       keepAbandonedRetries(
         { database: channels.database('local'), deadLetters, emitter, log, now: uptimeClock },
-        kept.map(([key, trigger]) => [shelfKeyOf(key), trigger]),
+        kept.map(([key, trigger]) => [retryStoreKeyOf(key), trigger]),
       ),
     inTurn: (work) =>
       void inTurn(work).catch((error: unknown) =>

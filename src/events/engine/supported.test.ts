@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeConfig } from '../config/decode.ts';
-import { type Places, reportUnsupported } from './supported.ts';
+import { type AvailableBackends, reportUnsupported } from './supported.ts';
 
 const yaml = (strategy: string, url = 'sqlite:') => `components:
   channels:
@@ -21,13 +21,13 @@ router_rules:
 const letters = 'dead_letter_strategy: {enable: true}';
 
 /** What is reported of a trigger beyond what every configuration is checked for: fields of its strategy. */
-function reported(text: string, given: Partial<Places> = {}): string[] {
+function reported(text: string, given: Partial<AvailableBackends> = {}): string[] {
   const found: string[] = [];
   const note = (severity: string) => (path: string) =>
     void found.push(`${severity} ${path.replace('strategy.trigger_strategies[0].', '')}`);
   const decoded = decodeConfig({ format: 'text', text });
   assert.ok(decoded.ok, decoded.ok ? '' : JSON.stringify(decoded.problems));
-  const nothing: Places = {
+  const nothing: AvailableBackends = {
     redis: false,
     distributedStorage: false,
     fallbacks: [],

@@ -2,7 +2,7 @@ import type { EventConfig, RuntimeStrategy, Source, Trigger } from '../config/co
 import type { FieldPath, Report } from '../config/problem.ts';
 
 /** What the gateway was given beside its data directory. */
-export interface Places {
+export interface AvailableBackends {
   /** A Redis to hold global limits in. */
   readonly redis: boolean;
   /** A place for storages of the type DFS. */
@@ -17,7 +17,7 @@ export interface Places {
  * Reports what a configuration asks for and this engine does not do. It runs nothing of such a configuration: an event must not
  * be treated in another way than was asked for.
  */
-export function reportUnsupported(config: EventConfig, report: Report, places: Places): void {
+export function reportUnsupported(config: EventConfig, report: Report, places: AvailableBackends): void {
   const { distributedStorage, fallbacks, redis, sharedDatabase } = places;
   const { components, strategy } = config.message;
   for (const [index, { ref }] of (components?.sources ?? []).entries()) {
@@ -85,7 +85,7 @@ function ofTrigger({ processor: { kind, name } }: Trigger, path: FieldPath, repo
 function ofTriggerStrategy(
   { deadLetters, runtime }: Trigger,
   path: FieldPath,
-  { distributedStorage, redis }: Places,
+  { distributedStorage, redis }: AvailableBackends,
   report: Report,
 ): void {
   const { store } = deadLetters ?? { store: null };

@@ -8,7 +8,7 @@ export interface HandledKey {
 }
 
 /** What became of an event: its processor took it, or it is a dead letter. */
-export interface Handled {
+export interface HandlingOutcome {
   readonly outcome: 'done' | 'dead';
   /** A checksum of its data. */
   readonly fingerprint: number;
@@ -16,9 +16,9 @@ export interface Handled {
 
 /** What is remembered of handled events. Times in milliseconds since the epoch. */
 export interface HandledCalls {
-  findHandled(input: HandledKey & { readonly now: number }): Handled | null;
+  findHandled(input: HandledKey & { readonly now: number }): HandlingOutcome | null;
   /** Remembers it until a time, in place of what was remembered, and forgets some of what is older than its time. */
-  markHandled(input: HandledKey & Handled & { readonly now: number; readonly until: number }): null;
+  markHandled(input: HandledKey & HandlingOutcome & { readonly now: number; readonly until: number }): null;
 }
 
 export const handledTables = `

@@ -1,18 +1,18 @@
 import type { EventDatabase } from '../database/event-database.ts';
-import type { Handled, HandledKey } from './handled-calls.ts';
+import type { HandledKey, HandlingOutcome } from './handled-calls.ts';
 
 /** Remembers what became of events. */
 export interface HandledStore {
-  find(key: HandledKey): Promise<Handled | null>;
+  find(key: HandledKey): Promise<HandlingOutcome | null>;
   /** Remembers it for `ms` milliseconds. */
-  mark(key: HandledKey, handled: Handled, ms: number): Promise<void>;
+  mark(key: HandledKey, handled: HandlingOutcome, ms: number): Promise<void>;
   /**
    * Claims an event for this gateway, until it is marked or released, or the gateway dies. Absent where no other gateway has the
    * store.
    * @param replayed what is a dead letter may be handled again
    * @returns what became of it, or `busy` while another gateway handles it
    */
-  claim?(key: HandledKey, replayed: boolean): Promise<'claimed' | 'busy' | Handled>;
+  claim?(key: HandledKey, replayed: boolean): Promise<'claimed' | 'busy' | HandlingOutcome>;
   /** Ends a claim. */
   release?(key: HandledKey): Promise<void>;
 }
@@ -33,7 +33,7 @@ export function createDatabaseHandled(database: Pick<EventDatabase, 'ask'>, now:
 
 const MOST_KEYS = 200_000;
 
-interface Entry extends Handled {
+interface Entry extends HandlingOutcome {
   readonly until: number;
 }
 

@@ -4,7 +4,7 @@ import { createKeyedMutex } from '../../lib/keyed-mutex.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Retry } from '../config/config.ts';
 import { longestRetryMs } from '../engine/backoff.ts';
-import type { Handled, HandledKey } from './handled-calls.ts';
+import type { HandledKey, HandlingOutcome } from './handled-calls.ts';
 import type { HandledStore } from './handled-store.ts';
 
 /** The right to handle an event, which nobody else has before it is released. */
@@ -15,7 +15,7 @@ export interface Claim {
    * called again when one fails.
    * @param together both are written to one database, in one transaction when they are asked for at once
    */
-  finish(outcome: Handled['outcome'], settle: () => Promise<void>, together: boolean): Promise<void>;
+  finish(outcome: HandlingOutcome['outcome'], settle: () => Promise<void>, together: boolean): Promise<void>;
   /** Lets another delivery of the event be handled. To release it twice does nothing. */
   release(): void;
 }
@@ -108,7 +108,7 @@ async function claimIn(
   key: HandledKey,
   replayed: boolean,
   stopping?: AbortSignal,
-): Promise<'claimed' | 'stopped' | Handled> {
+): Promise<'claimed' | 'stopped' | HandlingOutcome> {
   if (store.claim === undefined) {
     const handled = await store.find(key);
     return handled === null || (handled.outcome === 'dead' && replayed) ? 'claimed' : handled;

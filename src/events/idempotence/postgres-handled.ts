@@ -3,9 +3,9 @@ import type { Log } from '../../lib/log.ts';
 import { inTransaction, lockOf, openTransaction } from '../../store/postgres/transaction.ts';
 import type { Address } from '../channels/broker/address.ts';
 import { redactedError } from '../channels/broker/address.ts';
-import { createLastingConnection } from '../channels/broker/lasting-connection.ts';
+import { createReconnectingConnection } from '../channels/broker/reconnecting-connection.ts';
 import { createBatches } from '../channels/postgres/batches.ts';
-import type { Handled, HandledKey } from './handled-calls.ts';
+import type { HandledKey, HandlingOutcome } from './handled-calls.ts';
 import type { HandledStore } from './handled-store.ts';
 
 /** For how long an event is kept for a gateway that may have died. */
@@ -48,10 +48,10 @@ export interface SharedHandled extends HandledStore {
 interface Claiming {
   readonly key: HandledKey;
   readonly replayed: boolean;
-  answer: 'claimed' | 'busy' | Handled;
+  answer: 'claimed' | 'busy' | HandlingOutcome;
 }
 
-interface Marking extends Handled {
+interface Marking extends HandlingOutcome {
   readonly key: HandledKey;
   readonly ms: number;
 }
@@ -63,7 +63,7 @@ interface Marking extends Handled {
 export function createPostgresHandled({ address, instance, log }: SharedHandledInput): SharedHandled {
   const gateway = instance();
   gateway.catch(() => {});
-  const connection = createLastingConnection({
+  const connection = createReconnectingConnection({
     broker: {
       async connect(onLost) {
         const { connectPostgres } = await import('../channels/postgres/connect-postgres.ts');
@@ -126,7 +126,7 @@ export function createPostgresHandled({ address, instance, log }: SharedHandledI
       const outcomes = others.length === 0 ? new Map() : await outcomesOf(others.map(({ key }) => key));
       for (const item of items) {
         const name = nameOf(item.key);
-        const outcome: Handled | undefined = outcomes.get(name);
+        const outcome: HandlingOutcome | undefined = outcomes.get(name);
         if (ours.has(name)) {
           claims.set(name, item.key);
           item.answer = 'claimed';
@@ -137,7 +137,7 @@ export function createPostgresHandled({ address, instance, log }: SharedHandledI
   const claimFirst = claimAll(false);
   const claimReplayed = claimAll(true);
 
-  const outcomesOf = async (keys: readonly HandledKey[]): Promise<Map<string, Handled>> => {
+  const outcomesOf = async (keys: readonly HandledKey[]): Promise<Map<string, HandlingOutcome>> => {
     const [triggers, sources, ids] = columnsOf(keys);
     const rows = await run(
       (sql) => sql`select trigger_id as trigger, source, id, outcome, fingerprint from modelgate_handled
@@ -230,7 +230,7 @@ const columnsOf = (keys: readonly HandledKey[]): [string[], string[], string[]] 
   keys.map(({ id }) => id),
 ];
 
-const handledOf = (row: Record<string, unknown>): Handled => ({
+const handledOf = (row: Record<string, unknown>): HandlingOutcome => ({
   outcome: row['outcome'] === 'dead' ? 'dead' : 'done',
   fingerprint: Number(row['fingerprint']),
 });

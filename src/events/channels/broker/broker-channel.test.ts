@@ -47,7 +47,7 @@ function openFake(t: TestContext) {
     background: { run: (_, work) => work(), problems: () => [] },
     channelId: 'main',
     database,
-    shelfKey: 'main',
+    retryStoreKey: 'main',
     log: createLog({ level: 'silent', write: () => {}, pretty: false }),
     now: Date.now,
   });
@@ -80,7 +80,7 @@ describe('a channel of a broker', () => {
     connect();
     await waitFor('a consumption', () => (connections[0]?.receivers.length ?? 0) > 0);
     await channel.receive('x', 1, 60_000);
-    // The shelf answers after everything that the connection set off.
+    // The retry store answers after everything that the connection set off.
     await channel.depth('x');
     assert.equal(connections[0]?.receivers.length, 1);
   });

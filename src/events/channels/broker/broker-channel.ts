@@ -5,25 +5,25 @@ import type { Channel, Delivery } from '../channel.ts';
 import type { Broker, BrokerConnection, BrokerMessage, Consumption } from './broker.ts';
 import { createCrashCounts } from './crash-counts.ts';
 import { createInbox, type Inbox } from './inbox.ts';
-import { createLastingConnection } from './lasting-connection.ts';
-import { createShelf } from './shelf.ts';
+import { createReconnectingConnection } from './reconnecting-connection.ts';
+import { createRetryStore } from './retry-store.ts';
 
 const DEFAULT_PREFETCH = 256;
 /** How soon a consumption that ended begins again. */
 const CONSUME_AGAIN_MS = 1_000;
 const MAX_CALLS = 20_000;
-/** Deliveries of the shelf have ids that begin so. */
-const SHELF = 'shelf:';
+/** Deliveries of the retry store have ids that begin so. */
+const RETRY_PREFIX = 'shelf:';
 
 export interface BrokerChannelInput {
   broker: Broker;
   background: BackgroundTasks;
   /** What the configuration calls the channel. */
   channelId: string;
-  /** Of the shelf, where messages wait for their next attempt. */
+  /** Of the retry store, where messages wait for their next attempt. */
   database: EventDatabase;
-  /** What tells the messages of this topic on the shelf from those of others. */
-  shelfKey: string;
+  /** What tells the messages of this topic in the retry store from those of others. */
+  retryStoreKey: string;
   log: Log;
   /** Milliseconds since the epoch. */
   now: () => number;
@@ -39,8 +39,8 @@ interface Consumer {
   /** Null: nobody consumes. At most one does, for two would mix the order. */
   running: Running | null;
   again: NodeJS.Timeout | undefined;
-  /** Before this time no message of the shelf is due. */
-  shelfDue: number;
+  /** Before this time no message of the retry store is due. */
+  retryStoreDue: number;
 }
 
 /** A consumption from the moment that it is asked for. */
@@ -53,9 +53,9 @@ interface Running {
 
 /** A channel whose messages are with a broker, but for those that wait for another attempt. */
 export function createBrokerChannel(input: BrokerChannelInput): Channel {
-  const { background, broker, channelId, database, log, now, shelfKey } = input;
-  const shelf = createShelf(database, shelfKey, now);
-  const crashCounts = createCrashCounts({ database, topic: shelfKey, background, now });
+  const { background, broker, channelId, database, log, now, retryStoreKey } = input;
+  const retryStore = createRetryStore(database, retryStoreKey, now);
+  const crashCounts = createCrashCounts({ database, topic: retryStoreKey, background, now });
   const listeners = new Set<() => void>();
   const consumers = new Map<string, Consumer>();
   const deliveredBy = new WeakMap<BrokerMessage, Running>();
@@ -69,12 +69,12 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       wanted: false,
       running: null,
       again: undefined,
-      shelfDue: 0,
+      retryStoreDue: 0,
     };
     consumers.set(name, known);
     return known;
   };
-  const connection = createLastingConnection({
+  const connection = createReconnectingConnection({
     broker,
     maxCalls: MAX_CALLS,
     onConnected(made) {
@@ -151,12 +151,12 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     await Promise.allSettled(consumer.inbox.clear().map((message) => message.giveBack()));
   };
 
-  const fromShelf = async (name: string, consumer: Consumer, limit: number, leaseMs: number) => {
-    if (now() < consumer.shelfDue) return [];
-    const deliveries = await shelf.receive(name, limit, leaseMs);
-    const due = await shelf.nextDueIn(name);
-    consumer.shelfDue = due === null ? Number.POSITIVE_INFINITY : now() + due;
-    return deliveries.map((delivery) => ({ ...delivery, id: `${SHELF}${delivery.id}` }));
+  const fromRetryStore = async (name: string, consumer: Consumer, limit: number, leaseMs: number) => {
+    if (now() < consumer.retryStoreDue) return [];
+    const deliveries = await retryStore.receive(name, limit, leaseMs);
+    const due = await retryStore.nextDueIn(name);
+    consumer.retryStoreDue = due === null ? Number.POSITIVE_INFINITY : now() + due;
+    return deliveries.map((delivery) => ({ ...delivery, id: `${RETRY_PREFIX}${delivery.id}` }));
   };
   const settle = async ({ inbox }: Consumer, message: BrokerMessage) => {
     inbox.settled(message);
@@ -165,28 +165,29 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     // Otherwise it comes once more, and is acknowledged then.
     else if (deliveredBy.get(message)?.lost !== true) await background.run('settle-handled', acknowledge);
   };
-  const shelfId = (id: string): string | null => (id.startsWith(SHELF) ? id.slice(SHELF.length) : null);
+  const retryStoreId = (id: string): string | null =>
+    id.startsWith(RETRY_PREFIX) ? id.slice(RETRY_PREFIX.length) : null;
 
   return {
     publish: (event) => connection.run((made) => made.publish(event)),
     async subscribe(name, bufferSize) {
       const consumer = consumerOf(name);
       const prefetch = bufferSize ?? consumer.prefetch;
-      const again = await shelf.isSubscribed(name);
+      const again = await retryStore.isSubscribed(name);
       await connection.run((made) => made.subscribe(name, again));
-      await shelf.subscribe(name);
+      await retryStore.subscribe(name);
       consumer.subscribed = true;
       // It may have got what waited elsewhere.
-      consumer.shelfDue = 0;
+      consumer.retryStoreDue = 0;
       if (prefetch === consumer.prefetch) return;
       consumer.prefetch = prefetch;
       await restart(name, consumer);
     },
     async endOtherSubscriptions(names) {
       for (const [name, consumer] of consumers) if (!names.has(name)) await stop(consumer);
-      for (const name of await shelf.otherSubscribers(names))
+      for (const name of await retryStore.otherSubscribers(names))
         await connection.run((made) => made.unsubscribe(name));
-      await shelf.endOtherSubscriptions(names);
+      await retryStore.endOtherSubscriptions(names);
     },
     async receive(name, limit, leaseMs) {
       const consumer = consumerOf(name);
@@ -194,7 +195,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
         consumer.wanted = true;
         start(name, consumer);
       }
-      const deliveries: Delivery[] = await fromShelf(name, consumer, limit, leaseMs);
+      const deliveries: Delivery[] = await fromRetryStore(name, consumer, limit, leaseMs);
       const messages = consumer.inbox.receive(limit - deliveries.length, leaseMs);
       const crashes = await crashCounts.begin(
         name,
@@ -215,12 +216,12 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     },
     async renew(name, ids, leaseMs) {
       consumerOf(name).inbox.renew(ids, leaseMs);
-      const shelved = ids.map(shelfId).filter((id) => id !== null);
-      if (shelved.length > 0) await shelf.renew(name, shelved, leaseMs);
+      const stored = ids.map(retryStoreId).filter((id) => id !== null);
+      if (stored.length > 0) await retryStore.renew(name, stored, leaseMs);
     },
     async ack(name, id) {
-      const shelved = shelfId(id);
-      if (shelved !== null) return shelf.ack(name, shelved);
+      const stored = retryStoreId(id);
+      if (stored !== null) return retryStore.ack(name, stored);
       const consumer = consumerOf(name);
       const entry = consumer.inbox.held(id);
       consumer.inbox.remove(id);
@@ -230,33 +231,36 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     },
     async retry(name, id, delayMs, failures) {
       const consumer = consumerOf(name);
-      const shelved = shelfId(id);
-      if (shelved !== null) await shelf.retry(name, shelved, delayMs, failures);
+      const stored = retryStoreId(id);
+      if (stored !== null) await retryStore.retry(name, stored, delayMs, failures);
       else {
         const entry = consumer.inbox.held(id);
         if (entry === null) return;
-        await shelf.put(name, entry.message.content, 2, delayMs, failures);
+        await retryStore.put(name, entry.message.content, 2, delayMs, failures);
         consumer.inbox.remove(id);
         await settle(consumer, entry.message);
         await crashCounts.forget(name, entry);
       }
-      consumer.shelfDue = Math.min(consumer.shelfDue, now() + delayMs);
+      consumer.retryStoreDue = Math.min(consumer.retryStoreDue, now() + delayMs);
     },
     async release(name, id) {
       const consumer = consumerOf(name);
-      const shelved = shelfId(id);
-      if (shelved === null) {
+      const stored = retryStoreId(id);
+      if (stored === null) {
         const entry = consumer.inbox.held(id);
         consumer.inbox.release(id);
         if (entry !== null) await crashCounts.release(name, entry);
         return;
       }
-      await shelf.release(name, shelved);
-      consumer.shelfDue = 0;
+      await retryStore.release(name, stored);
+      consumer.retryStoreDue = 0;
     },
     async nextDueIn(name) {
-      const { inbox, shelfDue } = consumerOf(name);
-      const dues = [inbox.nextDueIn(), shelfDue === Number.POSITIVE_INFINITY ? null : shelfDue - now()];
+      const { inbox, retryStoreDue } = consumerOf(name);
+      const dues = [
+        inbox.nextDueIn(),
+        retryStoreDue === Number.POSITIVE_INFINITY ? null : retryStoreDue - now(),
+      ];
       const known = dues.filter((due) => due !== null);
       return known.length === 0 ? null : Math.max(0, Math.min(...known));
     },
@@ -266,12 +270,12 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     },
     async depth(name) {
       const inbox = consumerOf(name).inbox.depth();
-      const shelved = await shelf.depth(name);
-      const held = inbox.held + shelved.held;
+      const stored = await retryStore.depth(name);
+      const held = inbox.held + stored.held;
       if (connection.problem() !== null) return { waiting: null, held };
       const ask = () => connection.run((made) => made.waiting(name));
       const waiting = await background.run('count-waiting', ask);
-      return { waiting: waiting === null ? null : waiting + inbox.waiting + (shelved.waiting ?? 0), held };
+      return { waiting: waiting === null ? null : waiting + inbox.waiting + (stored.waiting ?? 0), held };
     },
     problem: connection.problem,
     degradations: background.problems,

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Reader } from '../sqlite/channel-calls.ts';
+import type { ConsumerKey } from '../sqlite/channel-calls.ts';
 
 /** A message of a broker that is about to be handled. */
 export interface BegunMessage {
@@ -16,12 +16,12 @@ export interface BegunMessage {
 export interface CrashCountCalls {
   /** From now on the end of the process is a crash of these messages. @returns their crashes so far, in the same order */
   beginMessages(
-    input: Reader & { readonly messages: readonly BegunMessage[]; readonly now: number },
+    input: ConsumerKey & { readonly messages: readonly BegunMessage[]; readonly now: number },
   ): number[];
   /** The message was given back: nothing happened to it. */
-  releaseMessage(input: Reader & { readonly position: string }): null;
+  releaseMessage(input: ConsumerKey & { readonly position: string }): null;
   /** The message is done with, or no longer the broker's. */
-  forgetMessage(input: Reader & { readonly position: string }): null;
+  forgetMessage(input: ConsumerKey & { readonly position: string }): null;
 }
 
 /** Counts of messages that never came back. */

@@ -11,7 +11,7 @@ export interface CrashCounts {
   begin(consumer: string, entries: readonly InboxEntry[]): Promise<readonly number[]>;
   /** A message was given back without being looked at. Never rejects. */
   release(consumer: string, entry: InboxEntry): Promise<void>;
-  /** A message is done with, or waits on the shelf, which counts for itself. Never rejects. */
+  /** A message is done with, or waits in the retry store, which counts for itself. Never rejects. */
   forget(consumer: string, entry: InboxEntry): Promise<void>;
 }
 

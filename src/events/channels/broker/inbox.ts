@@ -1,5 +1,5 @@
 import type { BrokerMessage } from './broker.ts';
-import { createSettled } from './settled.ts';
+import { createSettledMessages } from './settled-messages.ts';
 
 /** How many messages are remembered that a lost connection took along. */
 const MOST_UNTOUCHED = 10_000;
@@ -54,7 +54,7 @@ export interface Inbox {
 export function createInbox(now: () => number): Inbox {
   const waiting: Entry[] = [];
   const held = new Map<string, Entry>();
-  const settled = createSettled();
+  const settled = createSettledMessages();
   /** Positions of what only waited here when the connection was lost. */
   const untouched = new Set<string>();
   let number = 0;

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { type FailedAttempt, failuresOf } from '../failed-attempt.ts';
-import type { Reader } from '../sqlite/channel-calls.ts';
+import type { ConsumerKey } from '../sqlite/channel-calls.ts';
 
 /** A message that waits for another attempt by a trigger that no router leads to any more. */
-export interface AbandonedRetry extends Reader {
+export interface AbandonedRetry extends ConsumerKey {
   readonly seq: number;
   /** What the configuration called its channel; empty where that is not known. */
   readonly channel: string;
@@ -25,7 +25,9 @@ export interface WaitingRetryCalls {
    * From now on the retries of this trigger (`consumer`) in this channel wait in `topic`. What waits for both in topics that the
    * trigger does not receive from any more comes along; those that it does receive from are `others`. @returns how many came
    */
-  takeOverRetries(input: Reader & { readonly channel: string; readonly others: readonly string[] }): number;
+  takeOverRetries(
+    input: ConsumerKey & { readonly channel: string; readonly others: readonly string[] },
+  ): number;
   /** What waits for others than those that are in use, `[topic, consumer]`. The oldest first. */
   abandonedRetries(input: {
     readonly used: readonly (readonly [topic: string, consumer: string])[];
@@ -35,11 +37,11 @@ export interface WaitingRetryCalls {
   removeRetry(input: { readonly seq: number }): null;
 }
 
-/** Begins the topics in which messages wait for their next attempt. */
-const SHELF = 'shelf ';
+/** The topics in which messages wait for their next attempt begin so. The database has it: it does not change. */
+const RETRY_PREFIX = 'shelf ';
 
 /** @param channel what tells the messages of one topic of a message queue from those of others */
-export const shelfTopic = (channel: string): string => `${SHELF}${channel}`;
+export const retryTopic = (channel: string): string => `${RETRY_PREFIX}${channel}`;
 
 export const waitingRetryTables = `
   create table if not exists retry_places (
@@ -68,7 +70,7 @@ export function waitingRetryCalls(database: DatabaseSync): WaitingRetryCalls {
       from consumers join deliveries on deliveries.consumer = consumers.id
       join events on events.seq = deliveries.seq
       left join retry_places on retry_places.topic = consumers.topic and retry_places.consumer = consumers.name
-      where substr(consumers.topic, 1, ${SHELF.length}) = '${SHELF}' and (leased = 0 or due <= ?)
+      where substr(consumers.topic, 1, ${RETRY_PREFIX.length}) = '${RETRY_PREFIX}' and (leased = 0 or due <= ?)
       and (consumers.topic, consumers.name) not in
         (select json_extract(value, '$[0]'), json_extract(value, '$[1]') from json_each(?))
       order by deliveries.seq limit ?`);

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 import type { Log } from '../../../lib/log.ts';
 import { eventOfStored, storedEvent } from '../../database/stored-event.ts';
 import type { BackgroundTasks } from '../background-tasks.ts';
-import { createLastingConnection } from '../broker/lasting-connection.ts';
+import { createReconnectingConnection } from '../broker/reconnecting-connection.ts';
 import type { Channel, Content } from '../channel.ts';
 import { failuresOf, failuresText } from '../failed-attempt.ts';
 import { createBatches } from './batches.ts';
@@ -35,7 +35,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
   const ids = new Map<string, number>();
   const gateway = input.instance();
   gateway.catch(() => {});
-  const connection = createLastingConnection({
+  const connection = createReconnectingConnection({
     broker: { connect: (onLost) => connect((changed) => changed === topic && arrived(), onLost) },
     maxCalls: MAX_CALLS,
     onConnected() {

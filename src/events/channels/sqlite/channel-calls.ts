@@ -5,13 +5,13 @@ import type { Depth } from '../channel.ts';
 import { type FailedAttempt, failuresOf, failuresText } from '../failed-attempt.ts';
 
 /** Who is meant. */
-export interface Reader {
+export interface ConsumerKey {
   readonly topic: string;
   readonly consumer: string;
 }
 
 /** A row that `receive` gives. */
-export interface Received {
+export interface StoredDelivery {
   readonly seq: number;
   readonly event: Uint8Array;
   /** Whether the bytes are those that were written. */
@@ -26,33 +26,33 @@ export interface ChannelCalls {
   publish(input: { readonly topic: string; readonly event: Uint8Array }): null;
   /** A message for one consumer alone, who gets it as a later attempt. */
   put(
-    input: Reader & {
+    input: ConsumerKey & {
       readonly event: Uint8Array;
       readonly attempt: number;
       readonly due: number;
       readonly failures: readonly FailedAttempt[];
     },
   ): null;
-  subscribe(input: Reader): null;
-  isSubscribed(input: Reader): boolean;
+  subscribe(input: ConsumerKey): null;
+  isSubscribed(input: ConsumerKey): boolean;
   otherSubscribers(input: { readonly topic: string; readonly consumers: readonly string[] }): string[];
   endOtherSubscriptions(input: { readonly topic: string; readonly consumers: readonly string[] }): null;
   receive(
-    input: Reader & { readonly limit: number; readonly now: number; readonly until: number },
-  ): Received[];
-  renew(input: Reader & { readonly seqs: readonly number[]; readonly until: number }): null;
-  ack(input: Reader & { readonly seq: number }): null;
+    input: ConsumerKey & { readonly limit: number; readonly now: number; readonly until: number },
+  ): StoredDelivery[];
+  renew(input: ConsumerKey & { readonly seqs: readonly number[]; readonly until: number }): null;
+  ack(input: ConsumerKey & { readonly seq: number }): null;
   retry(
-    input: Reader & {
+    input: ConsumerKey & {
       readonly seq: number;
       readonly due: number;
       readonly failures: readonly FailedAttempt[];
     },
   ): null;
-  release(input: Reader & { readonly seq: number }): null;
+  release(input: ConsumerKey & { readonly seq: number }): null;
   /** When a message may be due; null when none waits. */
-  nextDue(input: Reader): number | null;
-  depth(input: Reader): Depth;
+  nextDue(input: ConsumerKey): number | null;
+  depth(input: ConsumerKey): Depth;
   /** A name for whoever has this database, which it keeps. */
   instance(input: null): string;
 }
@@ -97,7 +97,7 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
   const instance = sql('select name from instance');
 
   const ids = new Map<string, number>();
-  const idOf = ({ consumer, topic }: Reader): number => {
+  const idOf = ({ consumer, topic }: ConsumerKey): number => {
     const key = JSON.stringify([topic, consumer]);
     const known = ids.get(key);
     if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 import type { EventDatabase } from '../../database/event-database.ts';
 import { eventOfStored, storedEvent } from '../../database/stored-event.ts';
 import type { Channel, Content, Delivery } from '../channel.ts';
-import type { Received } from './channel-calls.ts';
+import type { StoredDelivery } from './channel-calls.ts';
 
 /**
  * A topic in a database of events.
@@ -55,7 +55,7 @@ export function createSqliteChannel(database: EventDatabase, topic: string, now:
   };
 }
 
-const deliveryOf = ({ attempt, crashes, event, failures, intact, seq }: Received): Delivery => ({
+const deliveryOf = ({ attempt, crashes, event, failures, intact, seq }: StoredDelivery): Delivery => ({
   id: String(seq),
   content: contentOf(event, intact),
   attempt,

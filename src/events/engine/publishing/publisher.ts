@@ -3,7 +3,7 @@ import type { Log } from '../../../lib/log.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { type CloudEvent, defaultLimits, eventSize } from '../../cloudevents/event.ts';
 import type { Source, StrategyKind } from '../../config/config.ts';
-import type { Kept, Spool, SpoolStatus } from '../../spool/spool.ts';
+import type { Spool, SpoolResult, SpoolStatus } from '../../spool/spool.ts';
 import { storageOf } from '../../spool/storage.ts';
 import type { Clock } from '../../strategies/clock.ts';
 import type { Admitted, Gate, Refused } from '../../strategies/gate.ts';
@@ -332,7 +332,7 @@ export const refusalReasons = {
   'concurrency-limit': 'too_many_at_once',
 } as const satisfies Record<StrategyKind, RejectReason>;
 
-function ofStorage(kept: Kept): PublishResult {
+function ofStorage(kept: SpoolResult): PublishResult {
   switch (kept) {
     case 'kept':
       return { kind: 'spooled' };

@@ -1,7 +1,7 @@
 import { describe, type Log } from '../../../lib/log.ts';
 import type { CloudEvent } from '../../cloudevents/event.ts';
 import type { Retry } from '../../config/config.ts';
-import type { Spool, Waiting } from '../../spool/spool.ts';
+import type { Spool, SpooledEvent } from '../../spool/spool.ts';
 import type { Clock } from '../../strategies/clock.ts';
 import type { Admitted } from '../../strategies/gate.ts';
 import { retryDelay } from '../backoff.ts';
@@ -72,7 +72,7 @@ export function createSender({
     if (kind === 'sent') spool.done(channelId, [sequence]);
     return kind === 'sent';
   };
-  const sendAll = async (batch: readonly Waiting[]): Promise<{ pauseMs: number }> => {
+  const sendAll = async (batch: readonly SpooledEvent[]): Promise<{ pauseMs: number }> => {
     let pauseMs = 0;
     const underWay: Promise<boolean>[] = [];
     for (const { event, sequence } of batch) {

@@ -103,7 +103,7 @@ describe('a consumer', () => {
   it('lets go of what no router leads to it', async () => {
     const { counters, handle, seen } = setUp({
       outcomes: [done],
-      inlet: { wants: ({ attributes }) => attributes.id === '2' },
+      subscription: { wants: ({ attributes }) => attributes.id === '2' },
     });
     await handle(numberedEvent('1'), numberedEvent('2'));
     assert.deepEqual(seen, ['2']);

@@ -1,7 +1,7 @@
 import { describe } from '../../../lib/log.ts';
 import type { Delivery } from '../../channels/channel.ts';
 import { eventSize } from '../../cloudevents/event.ts';
-import { handleDelivery, type Inlet, type TriggerContext } from './handle-delivery.ts';
+import { handleDelivery, type TriggerContext, type TriggerSubscription } from './handle-delivery.ts';
 
 /** Events of one consumer that are with their processor at a time, where no concurrency limit says another number. */
 const USUAL_IN_FLIGHT = 16;
@@ -43,9 +43,9 @@ interface Held {
   until: number;
 }
 
-export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer {
+export function createConsumer(context: TriggerContext, subscription: TriggerSubscription): Consumer {
   const { clock, log, trigger } = context;
-  const { channel, channelId, leaseMs } = inlet;
+  const { channel, channelId, leaseMs } = subscription;
   const name = trigger.id;
   const most = trigger.bufferSize;
   const parallel = inFlightAtMost(context);
@@ -159,7 +159,7 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
         processing -= 1;
         work();
       };
-      const settled = handleDelivery(context, inlet, one.delivery, stopping.signal, {
+      const settled = handleDelivery(context, subscription, one.delivery, stopping.signal, {
         processed,
         isHeld: () => isHeld(one),
       })

@@ -12,8 +12,8 @@ import type { Clock } from '../../strategies/clock.ts';
 import type { Admitted, Gate } from '../../strategies/gate.ts';
 import type { Emitter } from '../../types/emitter.ts';
 import { retryDelay } from '../backoff.ts';
+import { emitDeadLettered, isOfEngine } from '../emit-dead-lettered.ts';
 import type { DropReports } from '../publishing/drop-reports.ts';
-import { isOfEngine, tellDeadLetter } from '../tell-dead-letter.ts';
 import type { TriggerActivity } from './trigger-activity.ts';
 
 /** An event whose handling ended so often with the process is not handled again. */
@@ -46,7 +46,7 @@ export interface TriggerContext {
 }
 
 /** Where a trigger receives messages. */
-export interface Inlet {
+export interface TriggerSubscription {
   readonly channelId: string;
   readonly channel: Channel;
   /** For how long the channel keeps a message for a consumer that says nothing more. */
@@ -61,7 +61,7 @@ export interface Inlet {
 
 /** One message on its way through the trigger. */
 interface Handling extends TriggerContext {
-  readonly inlet: Inlet;
+  readonly subscription: TriggerSubscription;
   readonly delivery: Delivery;
   readonly event: CloudEvent;
   readonly stopping: AbortSignal;
@@ -79,35 +79,35 @@ interface Handling extends TriggerContext {
  */
 export async function handleDelivery(
   context: TriggerContext,
-  inlet: Inlet,
+  subscription: TriggerSubscription,
   delivery: Delivery,
   stopping: AbortSignal,
   holder: Pick<Handling, 'processed' | 'isHeld'>,
 ): Promise<void> {
   const { activity, idempotence, letters, trigger } = context;
-  const { channelId } = inlet;
+  const { channelId } = subscription;
   const { content, crashes, id, message = id } = delivery;
   const event = content.ok ? content.event : wrapBytes(channelId, message ?? '', content.bytes);
-  const handling: Handling = { ...context, inlet, delivery, event, stopping, claim: null, ...holder };
+  const handling: Handling = { ...context, subscription, delivery, event, stopping, claim: null, ...holder };
   if (!content.ok) return bury(handling, { reason: 'poison', error: content.problem, status: null }, 0);
-  if (!inlet.wants(event)) {
+  if (!subscription.wants(event)) {
     activity.counters.filtered += 1;
     holder.processed();
-    return settle(handling, () => inlet.channel.ack(trigger.id, id));
+    return settle(handling, () => subscription.channel.ack(trigger.id, id));
   }
   if (crashes > 0 && letters !== null && message !== null) {
     // The process may have died between keeping the letter and letting go of the message.
     const isLetter = await insist(handling, () => letters.has(channelId, letterName(delivery, event)));
     if (isLetter === 'stopped') return release(handling);
-    if (isLetter) return settle(handling, () => inlet.channel.ack(trigger.id, id));
+    if (isLetter) return settle(handling, () => subscription.channel.ack(trigger.id, id));
   }
   if (idempotence !== null) {
-    const answer = await insist(handling, () => idempotence.begin(event, inlet.replay, stopping));
+    const answer = await insist(handling, () => idempotence.begin(event, subscription.replay, stopping));
     if (answer === 'stopped' || answer.kind === 'stopped') return release(handling);
     if (answer.kind === 'duplicate') {
       activity.counters.duplicates += 1;
       if (answer.differs) activity.counters.mismatched += 1;
-      return settle(handling, () => inlet.channel.ack(trigger.id, id));
+      return settle(handling, () => subscription.channel.ack(trigger.id, id));
     }
     handling.claim = answer;
   }
@@ -179,7 +179,7 @@ const threw = (error: unknown): ProcessorOutcome => ({
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function conclude(handling: Handling, outcome: ProcessorOutcome): Promise<void> {
-  const { activity, delivery, inlet, log, now, random, trigger } = handling;
+  const { activity, delivery, subscription, log, now, random, trigger } = handling;
   const { attempt: nth, id } = delivery;
   if (outcome.kind === 'done') {
     activity.counters.delivered += 1;
@@ -205,10 +205,10 @@ async function conclude(handling: Handling, outcome: ProcessorOutcome): Promise<
       const delay = retryDelay(retry, nth, outcome.afterMs, random());
       activity.counters.retried += 1;
       log.debug(
-        { trigger: trigger.id, channel: inlet.channelId, attempt: nth, delay },
+        { trigger: trigger.id, channel: subscription.channelId, attempt: nth, delay },
         'an event is tried again',
       );
-      return settle(handling, () => inlet.channel.retry(trigger.id, id, delay, failures));
+      return settle(handling, () => subscription.channel.retry(trigger.id, id, delay, failures));
     }
     case 'failed':
       return bury(
@@ -251,7 +251,7 @@ async function bury(
   if (kept === 'stopped') return release(handling);
   if (kept === 'kept') {
     activity.counters.deadLettered += 1;
-    tellDeadLetter(handling.emitter, event, { ...cause, trigger: trigger.id, attempts });
+    emitDeadLettered(handling.emitter, event, { ...cause, trigger: trigger.id, attempts });
   } else {
     activity.counters.discarded += 1;
     if (!isOfEngine(event)) handling.drops.add(trigger.id, discardReason(letters, cause));
@@ -277,8 +277,8 @@ async function keep(
   letters: TriggerLetters,
   why: Cause & Pick<LetterFacts, 'attempts' | 'failures'>,
 ): Promise<'kept' | 'dropped' | 'stopped'> {
-  const { activity, delivery, event, inlet, now, stopping, trigger } = handling;
-  const facts = { ...why, trigger: trigger.id, channel: inlet.channelId, at: now() };
+  const { activity, delivery, event, subscription, now, stopping, trigger } = handling;
+  const facts = { ...why, trigger: trigger.id, channel: subscription.channelId, at: now() };
   for (;;) {
     const result = await letters.keep(event, facts, letterName(delivery, event)).catch((error: unknown) => {
       activity.pause({ reason: 'dead-letters-unavailable', detail: messageOf(error) });
@@ -298,14 +298,14 @@ async function keep(
 
 /** Remembers what became of the event, and lets go of the message. */
 async function finish(handling: Handling, outcome: 'done' | 'dead'): Promise<void> {
-  const { claim, delivery, inlet, trigger } = handling;
-  const ack = () => inlet.channel.ack(trigger.id, delivery.id);
-  await settle(handling, () => claim?.finish(outcome, ack, inlet.sharesDatabase) ?? ack());
+  const { claim, delivery, subscription, trigger } = handling;
+  const ack = () => subscription.channel.ack(trigger.id, delivery.id);
+  await settle(handling, () => claim?.finish(outcome, ack, subscription.sharesDatabase) ?? ack());
 }
 
 function release(handling: Handling): Promise<void> {
-  const { delivery, inlet, trigger } = handling;
-  return settle(handling, () => inlet.channel.release(trigger.id, delivery.id));
+  const { delivery, subscription, trigger } = handling;
+  return settle(handling, () => subscription.channel.release(trigger.id, delivery.id));
 }
 
 /** Tells the channel what became of a message, until it has heard it or the consumer stops: then the message comes again. */
@@ -315,12 +315,12 @@ async function settle(handling: Handling, tell: () => Promise<void>): Promise<vo
 
 /** Asks a channel or a database again and again until it answers. The event is held meanwhile. */
 async function insist<T>(handling: Handling, ask: () => Promise<T>): Promise<T | 'stopped'> {
-  const { inlet, log, stopping, trigger } = handling;
+  const { subscription, log, stopping, trigger } = handling;
   for (let tries = 1; ; tries += 1) {
     try {
       return await ask();
     } catch (error) {
-      const facts = { trigger: trigger.id, channel: inlet.channelId, error: describe(error) };
+      const facts = { trigger: trigger.id, channel: subscription.channelId, error: describe(error) };
       if (tries === 1) log.error(facts, 'an event waits because a channel or the database does not answer');
       if (stopping.aborted) return 'stopped';
       await pauseFor(handling, () => () => {});

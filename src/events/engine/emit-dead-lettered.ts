@@ -7,7 +7,7 @@ export const isOfEngine = ({ attributes }: CloudEvent): boolean =>
   /^io\.modelgate\.(?:event|trigger|alert)\./.test(attributes.type);
 
 /** Tells of an event that became a dead letter, unless the event is of the engine itself. */
-export function tellDeadLetter(
+export function emitDeadLettered(
   emitter: Emitter,
   event: CloudEvent,
   { attempts, reason, status, trigger }: Pick<LetterFacts, 'attempts' | 'reason' | 'status' | 'trigger'>,

@@ -6,13 +6,13 @@ const MOST_NAMED = 10_000;
 const MOST_NUMBERED = 131_072;
 
 /** Messages that one consumer is done with, for when they are delivered again. */
-export interface Settled {
+export interface SettledMessages {
   add(message: Pick<BrokerMessage, 'position' | 'numbered'>): void;
   has(message: Pick<BrokerMessage, 'position' | 'numbered'>): boolean;
 }
 
 /** Those that were settled last, for as long as the process lives. */
-export function createSettled(): Settled {
+export function createSettledMessages(): SettledMessages {
   const names = new Set<string>();
   /** Each number has its place, which it takes from the one that is so much smaller. */
   let numbers: { readonly number: Float64Array; readonly time: BigInt64Array } | null = null;

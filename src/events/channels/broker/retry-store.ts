@@ -3,13 +3,13 @@ import { storedEvent } from '../../database/stored-event.ts';
 import type { Channel, Content } from '../channel.ts';
 import type { FailedAttempt } from '../failed-attempt.ts';
 import { createSqliteChannel } from '../sqlite/sqlite-channel.ts';
-import { shelfTopic } from './waiting-retry-calls.ts';
+import { retryTopic } from './waiting-retry-calls.ts';
 
 /**
  * Where messages of a broker wait for their next attempt: in the database of this gateway, for brokers cannot delay a message,
  * or not for long, or not many. From the first retry on, a message is no longer the broker's.
  */
-export interface Shelf
+export interface RetryStore
   extends Pick<Channel, 'receive' | 'renew' | 'ack' | 'retry' | 'release' | 'nextDueIn' | 'depth'>,
     Pick<Channel, 'subscribe' | 'endOtherSubscriptions'> {
   /** Resolves when the message is on the disk. It comes after `delayMs`, as the attempt. */
@@ -21,13 +21,13 @@ export interface Shelf
     failures: readonly FailedAttempt[],
   ): Promise<void>;
   isSubscribed(consumer: string): Promise<boolean>;
-  /** Consumers that this gateway subscribed, of which the shelf keeps a list, but for those given. */
+  /** Consumers that this gateway subscribed, of which the retry store keeps a list, but for those given. */
   otherSubscribers(consumers: ReadonlySet<string>): Promise<readonly string[]>;
 }
 
 /** @param channel what tells this channel's messages from those of others */
-export function createShelf(database: EventDatabase, channel: string, now: () => number): Shelf {
-  const topic = shelfTopic(channel);
+export function createRetryStore(database: EventDatabase, channel: string, now: () => number): RetryStore {
+  const topic = retryTopic(channel);
   const rows = createSqliteChannel(database, topic, now);
   return {
     ...rows,

@@ -22,7 +22,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-interface LastingConnectionInput<Connection extends Closable> {
+interface ReconnectingConnectionInput<Connection extends Closable> {
   readonly broker: Connectable<Connection>;
   /** Calls that are not settled at a time. More are refused, so that a broker that hangs does not fill the memory. */
   readonly maxCalls: number;
@@ -32,7 +32,7 @@ interface LastingConnectionInput<Connection extends Closable> {
 }
 
 /** A connection that is made again whenever it is lost, until it is closed. */
-export interface LastingConnection<Connection> {
+export interface ReconnectingConnection<Connection> {
   /** @throws ChannelUnreachable when there is no connection, or it was lost meanwhile */
   run<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
   /** Why there is no connection; null when there is one. */
@@ -47,9 +47,9 @@ interface Waiter<Connection> {
   reject(error: Error): void;
 }
 
-export function createLastingConnection<Connection extends Closable>(
-  input: LastingConnectionInput<Connection>,
-): LastingConnection<Connection> {
+export function createReconnectingConnection<Connection extends Closable>(
+  input: ReconnectingConnectionInput<Connection>,
+): ReconnectingConnection<Connection> {
   const { broker, maxCalls, onConnected, onLost } = input;
   let current: Connection | null = null;
   let problem: string | null = 'There is no connection yet';
