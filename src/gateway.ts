@@ -87,9 +87,9 @@ import { createSessions } from './proxy/websocket/session.ts';
 import { serveUpgrade } from './proxy/websocket/upgrade.ts';
 import { openRecords } from './records.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
-import { type Neighbours, openNeighbours } from './services/neighbours.ts';
 import { announceNode } from './services/nodes.ts';
 import { openServices, type Services } from './services/open.ts';
+import { openPeerGateways, type PeerGateways } from './services/peer-gateways.ts';
 import { type ProcessControl, processResource } from './services/process-resource.ts';
 import type { Snapshot } from './snapshot.ts';
 import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state.ts';
@@ -425,7 +425,7 @@ async function openContext(
     now: Date.now,
     connectionOf: (id) => connectionIn(snapshots.current(), id),
   });
-  let neighbours: Neighbours | null = null;
+  let peers: PeerGateways | null = null;
   const rowsWaiting = () => (store.kind === 'postgres' ? store.server.waiting() : 0);
   onStore = (outage) => gatewayEvents.storeChanged(outage, rowsWaiting());
   const { accounts, alone, kept, ledger, responses, traces } = await openRecords({
@@ -437,8 +437,8 @@ async function openContext(
     key: sealing.responses,
     onHealth(changed) {
       gatewayEvents.healthChanged(changed);
-      const hint = neighbours === null ? null : hintOf(changed, Date.now());
-      if (hint !== null) neighbours?.accountChanged(hint);
+      const hint = peers === null ? null : hintOf(changed, Date.now());
+      if (hint !== null) peers?.accountChanged(hint);
       pool.workers?.tellHealthState(changed);
     },
   });
@@ -480,7 +480,7 @@ async function openContext(
     onBudget: gatewayEvents.budgetReached,
     onChange(before, after) {
       gatewayEvents.settingsChanged(before, after);
-      if (before.revision !== after.revision) neighbours?.settingsChanged(after.revision);
+      if (before.revision !== after.revision) peers?.settingsChanged(after.revision);
       onSettings();
       return pool.workers?.reload();
     },
@@ -498,7 +498,7 @@ async function openContext(
   const live = openLive(streams, onLive);
   if (store.kind === 'postgres' && config.redis !== null) {
     const refresh = () => void store.latestRevision().catch(() => {});
-    neighbours = await openNeighbours({
+    peers = await openPeerGateways({
       url: config.redis.url,
       node: store.node,
       // All gateways of a database have this key, and no other has.
@@ -514,7 +514,7 @@ async function openContext(
         pool.workers?.tell({ kind: 'hint', hint });
       },
     });
-    onClose('messages between gateways', neighbours.close);
+    onClose('messages between gateways', peers.close);
   }
   const workerLoad = () => pool.workers?.load() ?? null;
   const inUse = () => snapshots.current().routes.ordered.map(({ connection }) => connection);
@@ -704,8 +704,8 @@ async function openContext(
     const text = trace === null ? null : traceText(trace);
     if (text !== null) traces.record(entry.id, text);
     const row = () => rowOfEntry(entry, nameOfKey(snapshots.current(), entry.keyId));
-    live.publish('requests', () => (neighbours === null ? row() : { ...row(), node: store.node }));
-    neighbours?.requestEnded(row);
+    live.publish('requests', () => (peers === null ? row() : { ...row(), node: store.node }));
+    peers?.requestEnded(row);
     gatewayEvents.requestFinished(entry, traceparent);
     metrics.count(entry, trace);
     otel?.record({ entry, trace, method, path, keyName, traceparent });

@@ -15,7 +15,7 @@ export interface HealthBoard {
 
 const KEPT_MS = 1000;
 
-interface Seen {
+interface CachedHealth {
   at: number;
   /** What was seen says nothing of another state than this. */
   state: PartStatus['state'];
@@ -26,7 +26,7 @@ interface Seen {
 const ranks: readonly Check['status'][] = ['pass', 'unknown', 'warn', 'fail'];
 
 export function createHealthBoard(now: () => number): HealthBoard {
-  const seen = new Map<string, Seen>();
+  const seen = new Map<string, CachedHealth>();
   return {
     of(part, fresh = false) {
       // What a connection says of itself comes from its record, which is read anew each time.

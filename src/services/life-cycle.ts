@@ -7,7 +7,7 @@ import type { ServiceRecords } from './store.ts';
 import type { Tasks } from './tasks/tasks.ts';
 
 /** What a service is told to do. */
-export type Order = { action: 'start' } | { action: 'stop' | 'restart'; input: StopInput };
+export type ServiceCommand = { action: 'start' } | { action: 'stop' | 'restart'; input: StopInput };
 
 export interface LifeCycles {
   /**
@@ -16,7 +16,7 @@ export interface LifeCycles {
    * @throws GatewayError `conflict` for a part that does not do that, or does something else just now;
    *   `invalid_request` for what has to be confirmed
    */
-  run(part: Part, order: Order, caller: Caller): Promise<Outcome>;
+  run(part: Part, order: ServiceCommand, caller: Caller): Promise<Outcome>;
   /** How often a part was restarted since the gateway began. */
   restarts(key: string): { count: number; lastAt: number | null };
   /** Resolves when nothing is under way. */
@@ -27,7 +27,7 @@ export interface LifeCycleInput {
   records: ServiceRecords;
   tasks: Tasks;
   /** Told of what was done. */
-  told(event: { id: string; action: string; task_id: string; message: string }): void;
+  announce(event: { id: string; action: string; task_id: string; message: string }): void;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;
   /** Milliseconds since the epoch. */
@@ -35,7 +35,7 @@ export interface LifeCycleInput {
 }
 
 interface Running {
-  action: Order['action'];
+  action: ServiceCommand['action'];
   task: Promise<string>;
   ended: Promise<Outcome>;
 }
@@ -44,12 +44,17 @@ interface Running {
 const MOMENT_MS = 500;
 
 export function createLifeCycles(input: LifeCycleInput): LifeCycles {
-  const { now, records, report, tasks, told } = input;
+  const { now, records, report, tasks, announce } = input;
   const running = new Map<string, Running>();
   const restarted = new Map<string, { count: number; lastAt: number | null }>();
   const restarts = (key: string) => restarted.get(key) ?? { count: 0, lastAt: null };
 
-  const carryOut = async (task: string, part: Part, order: Order, cycle: LifeCycle): Promise<Outcome> => {
+  const carryOut = async (
+    task: string,
+    part: Part,
+    order: ServiceCommand,
+    cycle: LifeCycle,
+  ): Promise<Outcome> => {
     try {
       const changed = order.action === 'restart' || part.status().desired !== wanted(order);
       const open = changed && order.action !== 'start' ? cycle.openRequests() : null;
@@ -58,7 +63,7 @@ export function createLifeCycles(input: LifeCycleInput): LifeCycles {
       const message = sentence(part, order, changed, done.interrupted);
       const result = { changed, ...(order.action === 'start' ? {} : done) };
       await tasks.finish(task, 'Ok', message, result);
-      told({ id: part.id, action: order.action, task_id: task, message });
+      announce({ id: part.id, action: order.action, task_id: task, message });
       return { success: true, message, taskId: task, result };
     } catch (error) {
       const known = error instanceof GatewayError;
@@ -67,7 +72,11 @@ export function createLifeCycles(input: LifeCycleInput): LifeCycles {
       throw error;
     }
   };
-  const move = async (part: Part, order: Order, cycle: LifeCycle): Promise<{ interrupted: number }> => {
+  const move = async (
+    part: Part,
+    order: ServiceCommand,
+    cycle: LifeCycle,
+  ): Promise<{ interrupted: number }> => {
     if (order.action === 'start') {
       await records.update(part.key, { desired: 'running' });
       await cycle.start();
@@ -82,7 +91,7 @@ export function createLifeCycles(input: LifeCycleInput): LifeCycles {
     }
     return done;
   };
-  const launch = (part: Part, order: Order, cycle: LifeCycle, caller: Caller): Running => {
+  const launch = (part: Part, order: ServiceCommand, cycle: LifeCycle, caller: Caller): Running => {
     const task = tasks.begin({
       name: order.action,
       target: `/api/services/${part.id}`,
@@ -117,7 +126,7 @@ export function createLifeCycles(input: LifeCycleInput): LifeCycles {
 }
 
 /** @throws GatewayError */
-function movable(part: Part, order: Order): LifeCycle {
+function movable(part: Part, order: ServiceCommand): LifeCycle {
   const { lifeCycle } = part;
   if (lifeCycle === undefined || (order.action === 'restart' && !lifeCycle.restarts))
     throw actionRefused(part, order);
@@ -131,7 +140,10 @@ function movable(part: Part, order: Order): LifeCycle {
 }
 
 /** Why a part does not do what it is told. */
-export function actionRefused({ id, name, status }: Part, { action }: Pick<Order, 'action'>): GatewayError {
+export function actionRefused(
+  { id, name, status }: Part,
+  { action }: Pick<ServiceCommand, 'action'>,
+): GatewayError {
   const { reason, state } = status();
   if (state === 'disabled')
     return new GatewayError('conflict', `${name} cannot ${action}: ${reason?.message}`);
@@ -156,11 +168,11 @@ function timeOf({ drain_seconds, force }: StopInput): number | undefined {
   return drain_seconds === undefined ? undefined : drain_seconds * 1000;
 }
 
-function wanted({ action }: Order): 'running' | 'stopped' {
+function wanted({ action }: ServiceCommand): 'running' | 'stopped' {
   return action === 'stop' ? 'stopped' : 'running';
 }
 
-function sentence({ name }: Part, order: Order, changed: boolean, interrupted: number): string {
+function sentence({ name }: Part, order: ServiceCommand, changed: boolean, interrupted: number): string {
   const now = wanted(order);
   if (!changed) return `${name} is ${now} already`;
   const cut = interrupted === 0 ? '' : `; open requests that were ended: ${interrupted}`;

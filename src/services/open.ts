@@ -23,9 +23,9 @@ import { eventsPart } from './parts/events-part.ts';
 import { managementPart } from './parts/management-part.ts';
 import { createProtocolGate, type ProtocolServer, protocolPart } from './parts/protocol-part.ts';
 import { schedulerPart } from './parts/scheduler-part.ts';
-import { type StoreUnderneath, storePart, type WriteFault } from './parts/store-part.ts';
+import { type StoreBackend, storePart, type WriteFault } from './parts/store-part.ts';
 import { tunnelPart } from './parts/tunnel-part.ts';
-import { type ShownWorkers, workersPart } from './parts/workers-part.ts';
+import { type WorkersStatus, workersPart } from './parts/workers-part.ts';
 import { servicesResource } from './resource.ts';
 import type { Endpoint } from './schema.ts';
 import { openServiceRecords } from './store.ts';
@@ -33,7 +33,7 @@ import { openTasks, type Tasks } from './tasks/tasks.ts';
 import { tasksResource } from './tasks/tasks-resource.ts';
 
 export interface ServicesInput {
-  store: Pick<Store, 'db' | 'node'> & StoreUnderneath;
+  store: Pick<Store, 'db' | 'node'> & StoreBackend;
   config: Pick<Config, 'dataDir' | 'drainMs'>;
   version: string;
   connections: ReturnType<typeof connectionStore>;
@@ -42,7 +42,7 @@ export interface ServicesInput {
   /** Model requests on their way to an upstream. */
   calls(): readonly OpenCall[];
   /** The processes that serve the model endpoints beside this one, null while they start; null where there are none. */
-  workers: (() => ShownWorkers | null) | null;
+  workers: (() => WorkersStatus | null) | null;
   /** Reads keys and connections anew, and returns the revision that is in force then. */
   reload(): Promise<number>;
   /** Connections in use, beside the demo. */
@@ -131,7 +131,7 @@ export async function openServices(input: ServicesInput): Promise<Services> {
     ...(await connectionParts(input)),
   ];
   const health = createHealthBoard(now);
-  const cycles = createLifeCycles({ records, tasks, told: publish, report, now });
+  const cycles = createLifeCycles({ records, tasks, announce: publish, report, now });
   const sweep = { name: 'old tasks', everyMs: TASK_SWEEP_MS, run: tasks.sweep, onError: report };
   const stopSweeping = schedule.every(sweep);
   await tasks.sweep();

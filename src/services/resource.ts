@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Action, Caller, Outcome, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { HealthBoard } from './health.ts';
-import { actionRefused, type LifeCycles, type Order } from './life-cycle.ts';
+import { actionRefused, type LifeCycles, type ServiceCommand } from './life-cycle.ts';
 import type { Part } from './part.ts';
 import { serviceChange, serviceRow, stopInput } from './schema.ts';
 import { dependentsOf, rowOfService } from './service-row.ts';
@@ -163,7 +163,7 @@ async function operated(deps: Deps, row: Row, caller: Caller): Promise<{ part: P
 }
 
 interface OrderAction extends Pick<Action, 'summary' | 'input' | 'possible'> {
-  orderOf(input: Input): Order;
+  orderOf(input: Input): ServiceCommand;
 }
 
 function order(deps: Deps, { orderOf, ...action }: OrderAction): Action {
@@ -182,7 +182,7 @@ function order(deps: Deps, { orderOf, ...action }: OrderAction): Action {
 }
 
 /** What an order would come to: who else is affected, and how many requests are open. @throws GatewayError */
-function foreseen(part: Part, parts: readonly Part[], asked: Order): Outcome {
+function foreseen(part: Part, parts: readonly Part[], asked: ServiceCommand): Outcome {
   const { lifeCycle, name } = part;
   if (lifeCycle === undefined || (asked.action === 'restart' && !lifeCycle.restarts))
     throw actionRefused(part, asked);

@@ -14,7 +14,7 @@ export interface StorePartInput {
   dataDir: string;
   version: string;
   since: number;
-  store: StoreUnderneath;
+  store: StoreBackend;
   /** Rows of the ledger that wait to be written. */
   pending(): number;
   /** As many of them are too many. */
@@ -26,7 +26,7 @@ export interface StorePartInput {
 }
 
 /** What is looked at of a store. */
-export type StoreUnderneath =
+export type StoreBackend =
   | Pick<Extract<Store, { kind: 'sqlite' }>, 'kind' | 'file' | 'revision'>
   | Pick<Extract<Store, { kind: 'postgres' }>, 'kind' | 'server'>;
 

@@ -11,7 +11,7 @@ interface ShownWorker {
 }
 
 /** The processes that serve the model endpoints. */
-export interface ShownWorkers extends DataPlaneWorkers {
+export interface WorkersStatus extends DataPlaneWorkers {
   states(): readonly ShownWorker[];
   /** How often one was started again after it had ended by itself. `lastAt` in milliseconds since the epoch. */
   restarts(): { count: number; lastAt: number | null };
@@ -23,7 +23,7 @@ export interface ShownWorkers extends DataPlaneWorkers {
 
 export interface WorkersPartInput {
   /** Null while they are not started. */
-  workers(): ShownWorkers | null;
+  workers(): WorkersStatus | null;
   version: string;
   since: number;
   /** Milliseconds since the epoch. */
@@ -47,7 +47,7 @@ export function workersPart({ now, since, version, workers }: WorkersPartInput):
   };
 }
 
-function statusOf(workers: ShownWorkers | null, since: number): PartStatus {
+function statusOf(workers: WorkersStatus | null, since: number): PartStatus {
   const base = alwaysRunning(since);
   const states = workers?.states() ?? [];
   const away = states.filter(({ state }) => state !== 'serving').length;
@@ -67,7 +67,7 @@ function statusOf(workers: ShownWorkers | null, since: number): PartStatus {
   };
 }
 
-function checksOf(workers: ShownWorkers | null, now: number): Check[] {
+function checksOf(workers: WorkersStatus | null, now: number): Check[] {
   if (workers === null) return [];
   const states = workers.states();
   const someServe = states.some(({ state }) => state === 'serving');

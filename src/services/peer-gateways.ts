@@ -4,7 +4,7 @@ import { openRedisChannel } from '../lib/redis-channel.ts';
 import type { Schedule } from '../lib/schedule.ts';
 
 /** What the gateways of one database tell each other by Redis. All of it may be lost: nothing depends on it. */
-export interface Neighbours {
+export interface PeerGateways {
   /** The settings have this revision now. */
   settingsChanged(revision: number): void;
   /** A request has ended. Costs nothing while nobody watches at another gateway. */
@@ -13,7 +13,7 @@ export interface Neighbours {
   close(): Promise<void>;
 }
 
-export interface NeighboursInput {
+export interface PeerGatewaysInput {
   url: string;
   /** What this gateway is called among the others. */
   node: string;
@@ -48,7 +48,7 @@ const message = z.intersection(
 );
 
 /** Joins the gateways that share a database and a Redis. Does not fail when Redis is away. */
-export async function openNeighbours(input: NeighboursInput): Promise<Neighbours> {
+export async function openPeerGateways(input: PeerGatewaysInput): Promise<PeerGateways> {
   const { node, onAccount, onRequest, onSettings, steady, watching } = input;
   let watchedUntil = Number.NEGATIVE_INFINITY;
   const admitsRequest = limitOf(MOST_IN_A_SECOND, steady);

@@ -5,7 +5,7 @@ import { waitFor } from '../../test/support/gateway.ts';
 import { hasRedis, privateRedis } from '../../test/support/redis.ts';
 import type { HealthHint } from '../health/hints.ts';
 import { createSchedule } from '../lib/schedule.ts';
-import { openNeighbours } from './neighbours.ts';
+import { openPeerGateways } from './peer-gateways.ts';
 
 const hint: HealthHint = {
   connectionId: 'con_1',
@@ -27,7 +27,7 @@ describe('gateways that share a database and a Redis', { skip: !hasRedis }, () =
       hints: [] as HealthHint[],
       watching: false,
     };
-    const neighbours = await openNeighbours({
+    const peers = await openPeerGateways({
       url: redis.url,
       node,
       group,
@@ -38,9 +38,9 @@ describe('gateways that share a database and a Redis', { skip: !hasRedis }, () =
       onRequest: (row) => void heard.rows.push(row),
       onAccount: (one) => void heard.hints.push(one),
     });
-    t.after(neighbours.close);
+    t.after(peers.close);
     await waitFor(`${node} to listen`, () => heard.revisions.length > 0);
-    return { heard, neighbours };
+    return { heard, peers };
   }
 
   it('hear of changed settings and of accounts, and nothing of what they said themselves', async (t) => {
@@ -51,10 +51,10 @@ describe('gateways that share a database and a Redis', { skip: !hasRedis }, () =
     for (const text of ['no JSON', '{"from":"x","kind":"account","hint":{}}', '{"from":"x","kind":"later"}'])
       await client.publish('{modelgate}:neighbours:one', text);
     await waitFor('a message', () => {
-      one.neighbours.settingsChanged(7);
+      one.peers.settingsChanged(7);
       return other.heard.revisions.includes(7);
     });
-    one.neighbours.accountChanged(hint);
+    one.peers.accountChanged(hint);
     await waitFor('the hint', () => other.heard.hints.length > 0);
     assert.deepEqual(other.heard.hints, [hint]);
     assert.deepEqual([one.heard.revisions, one.heard.hints, stranger.heard.revisions], [[null], [], [null]]);
@@ -64,7 +64,7 @@ describe('gateways that share a database and a Redis', { skip: !hasRedis }, () =
     const [one, other] = [await join(t, 'node_a'), await join(t, 'node_b')];
     let made = 0;
     const end = () =>
-      one.neighbours.requestEnded(() => {
+      one.peers.requestEnded(() => {
         made += 1;
         return { id: `req_${made}` };
       });
