@@ -1,14 +1,14 @@
 /** A JSON object, as the management API answers. */
-export type Body = Record<string, unknown>;
+export type ApiBody = Record<string, unknown>;
 
 /** The management API, as one person may use it: over HTTP, or within the process of the gateway. */
 export interface Api {
   /** Whether the person may do this at all: a permission of the API. What they may not do is not offered. */
   can(permission: string): boolean;
   /** @param path below `/api`, e.g. `/keys` @throws GatewayError or ApiError with what the API says */
-  get(path: string, params?: URLSearchParams): Promise<Body>;
+  get(path: string, params?: URLSearchParams): Promise<ApiBody>;
   /** @throws GatewayError or ApiError with what the API says */
-  post(path: string, body: Body): Promise<Body>;
+  post(path: string, body: ApiBody): Promise<ApiBody>;
   /** The events that are published from now on, until there are `limit`, or for `ms` milliseconds. @throws as `get` does */
   watchEvents(watch: { cesql: string | null; limit: number; ms: number }): Promise<unknown[]>;
 }
@@ -41,7 +41,7 @@ interface PageQuery {
 export interface Page {
   /** How many fit, of which `rows` are the first. */
   total: number;
-  rows: Body[];
+  rows: ApiBody[];
 }
 
 /** Members of a collection, without the API's links. */
@@ -53,12 +53,12 @@ export async function pageOf(api: Api, path: string, query: PageQuery): Promise<
   if (sortBy !== undefined) params.set('sort_by', sortBy);
   if (descending) params.set('sort_order', 'desc');
   const { count, resources, subquery_count: filtered } = await api.get(path, params);
-  const rows = Array.isArray(resources) ? (resources as Body[]) : [];
+  const rows = Array.isArray(resources) ? (resources as ApiBody[]) : [];
   return { total: Number(filtered ?? count ?? rows.length), rows: rows.map(withoutLinks) };
 }
 
 /** A row as the assistant sees it: it follows no links. */
-export function withoutLinks({ href: _href, actions: _actions, ...row }: Body): Body {
+export function withoutLinks({ href: _href, actions: _actions, ...row }: ApiBody): ApiBody {
   return row;
 }
 

@@ -2,7 +2,7 @@ import type { Caller } from '../http/resource.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { type CallCounter, createCallCounter } from '../lib/call-counts.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { Api, Body } from './api.ts';
+import type { Api, ApiBody } from './api.ts';
 
 /** What the server asks of the management API: to authenticate clients, and to act on their behalf. */
 export interface McpManagement {
@@ -90,8 +90,8 @@ const forNobody: Api = {
 };
 
 /** @throws GatewayError where an action said that it failed */
-function contentOf({ body, status }: { status: number; body: object | null }): Body {
-  const content: Body = { ...body };
+function contentOf({ body, status }: { status: number; body: object | null }): ApiBody {
+  const content: ApiBody = { ...body };
   if (status >= 400)
     throw new GatewayError('conflict', String(content['message'] ?? `The answer was ${status}`));
   return content;

@@ -1,6 +1,6 @@
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { GatewayError } from '../lib/error.ts';
-import { type Api, ApiError, type Body } from './api.ts';
+import { type Api, type ApiBody, ApiError } from './api.ts';
 import { gatewayPrompts } from './prompts.ts';
 import { gatewayResources, requestResource } from './resources.ts';
 import type { GatewayTool } from './tool.ts';
@@ -67,7 +67,7 @@ function addTool(server: McpServer, tool: GatewayTool, input: McpServerInput): v
 }
 
 /** Runs a tool, and counts it. */
-async function answer(tool: GatewayTool, given: unknown, { api, called }: McpServerInput): Promise<Body> {
+async function answer(tool: GatewayTool, given: unknown, { api, called }: McpServerInput): Promise<ApiBody> {
   try {
     const body = await tool.run(tool.input.parse(given), api);
     called(null);
@@ -95,6 +95,6 @@ function detailsOf({ description, title }: GatewayTool) {
   return { title, description, mimeType: 'application/json' };
 }
 
-function contents(uri: string, body: Body) {
+function contents(uri: string, body: ApiBody) {
   return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(body) }] };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Api, Body } from './api.ts';
+import type { Api, ApiBody } from './api.ts';
 
 /** Something that an assistant can do with the gateway. */
 export interface GatewayTool<Input extends z.ZodObject = z.ZodObject> {
@@ -13,7 +13,7 @@ export interface GatewayTool<Input extends z.ZodObject = z.ZodObject> {
   permission: string;
   /** `replaces`: what was there before is lost. */
   effect: 'reads' | 'adds' | 'replaces';
-  run(input: z.infer<Input>, api: Api): Promise<Body>;
+  run(input: z.infer<Input>, api: Api): Promise<ApiBody>;
 }
 
 /** Declares a tool with an input of its own. */

@@ -75,7 +75,7 @@ function resetAction(write: (row: Row, value: unknown) => SettingRow): Action {
   };
 }
 
-interface Moment {
+interface SettingsContext {
   /** In force, and what `config.json` said at the start. */
   config: Config;
   started: SettingsFile;
@@ -85,7 +85,7 @@ interface Moment {
   allowed(name: string): unknown;
 }
 
-function rowOf(setting: Setting, { allowed, config, file, later, started }: Moment): SettingRow {
+function rowOf(setting: Setting, { allowed, config, file, later, started }: SettingsContext): SettingRow {
   const { name, outside, read } = setting;
   const value = read(config);
   const source = sourceOf(setting, config, started);

@@ -48,7 +48,7 @@ export interface AccessLog {
   write(served: ServedRequest): void;
 }
 
-interface Noted {
+interface PendingLine {
   /** Null where the ledger keeps nothing. */
   entry: LedgerEntry | null;
   keyId: string | null;
@@ -58,7 +58,7 @@ interface Noted {
 const noted = Symbol('what is logged of a request');
 
 /** A table from requests to their notes would cost each collection of garbage more than all else that is logged. */
-type NotedRequest = RequestHead & { [noted]?: Noted | undefined };
+type NotedRequest = RequestHead & { [noted]?: PendingLine | undefined };
 
 export function createAccessLog(log: LineLog): AccessLog {
   return {

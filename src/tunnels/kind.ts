@@ -1,5 +1,5 @@
 /** What a line that a tunnel's program printed tells. Never the line itself, which may hold a secret. */
-export type TunnelNews =
+export type TunnelEvent =
   /** Where the gateway can be reached from the internet. */
   | { kind: 'url'; url: string }
   /** Whether the program is connected to its service. */
@@ -28,5 +28,5 @@ export interface TunnelKind {
   variables: readonly string[];
   args(target: TunnelTarget): string[];
   /** Reads what one run of the program prints, line by line, stdout and stderr alike. */
-  reader(): (line: string) => TunnelNews | null;
+  reader(): (line: string) => TunnelEvent | null;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TunnelNews } from './kind.ts';
+import type { TunnelEvent } from './kind.ts';
 import { createTunnel } from './tunnel.ts';
 
 interface Listen {
@@ -17,7 +17,7 @@ function opened() {
   const states: string[] = [];
   let refuses: Error | null = null;
   const tunnel = createTunnel({
-    kind: { programs: ['standin'], reader: () => (line) => JSON.parse(line) as TunnelNews },
+    kind: { programs: ['standin'], reader: () => (line) => JSON.parse(line) as TunnelEvent },
     now: () => clock.now,
     after(ms, run) {
       const timer = { ms, run, off: false };
@@ -52,7 +52,7 @@ function opened() {
     refuse: (error: Error | null) => {
       refuses = error;
     },
-    hears: (news: TunnelNews) => last().onLine(JSON.stringify(news)),
+    hears: (news: TunnelEvent) => last().onLine(JSON.stringify(news)),
     ends: (how = 'it ended with exit code 1') => last().onEnd(how),
     /** Lets the pause end after which the program is started again. @returns its milliseconds */
     resumes(): number {

@@ -1,4 +1,4 @@
-import type { TunnelKind, TunnelNews } from './kind.ts';
+import type { TunnelEvent, TunnelKind } from './kind.ts';
 import type { Program } from './program.ts';
 import type { TunnelState } from './schema.ts';
 
@@ -64,7 +64,7 @@ export function createTunnel({ after, changed, kind, now, run }: TunnelInput): T
     const next = url !== null && connected ? 'running' : 'starting';
     if (next !== state) become(next);
   };
-  const hear = (news: TunnelNews | null) => {
+  const hear = (news: TunnelEvent | null) => {
     switch (news?.kind) {
       case 'url':
         url = news.url;

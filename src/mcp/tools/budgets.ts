@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Body, pageOf, withoutLinks } from '../api.ts';
+import { type ApiBody, pageOf, withoutLinks } from '../api.ts';
 import { tool } from '../tool.ts';
 
 export const listBudgets = tool({
@@ -42,7 +42,7 @@ export const setBudget = tool({
       return withoutLinks(await api.post(`/budgets/${encodeURIComponent(String(known['id']))}`, body));
     }
     const { results } = await api.post('/budgets', input);
-    const [made] = Array.isArray(results) ? (results as Body[]) : [];
+    const [made] = Array.isArray(results) ? (results as ApiBody[]) : [];
     return withoutLinks(made ?? {});
   },
 });
@@ -54,7 +54,7 @@ interface Wanted {
   period?: string | undefined;
 }
 
-function isSame(row: Body, { metric, period, scope, subject }: Wanted): boolean {
+function isSame(row: ApiBody, { metric, period, scope, subject }: Wanted): boolean {
   return (
     row['scope'] === scope &&
     row['metric'] === metric &&

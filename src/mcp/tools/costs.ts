@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Body, pageOf, quoted } from '../api.ts';
+import { type ApiBody, pageOf, quoted } from '../api.ts';
 import { time, tool } from '../tool.ts';
 
 /** Sums that are read; a year of days fits. */
@@ -45,7 +45,7 @@ export const costs = tool({
 });
 
 /** The sum of all rows; a cost that is not known adds nothing, and is counted by `unpriced`. */
-function sumOf(rows: readonly Body[]): Body {
+function sumOf(rows: readonly ApiBody[]): ApiBody {
   const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name] ?? 0), 0);
   return Object.fromEntries(summed.map((name) => [name, sum(name)]));
 }
@@ -53,6 +53,6 @@ function sumOf(rows: readonly Body[]): Body {
 const summed = ['requests', 'failed', 'unpriced', 'cost_usd', 'input_tokens', 'output_tokens'] as const;
 
 /** A row without the buckets of tokens and without what its grouping does not name. */
-function shown({ usage: _usage, by: _by, ...row }: Body): Body {
+function shown({ usage: _usage, by: _by, ...row }: ApiBody): ApiBody {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Body, pageOf, withoutLinks } from '../api.ts';
+import { type ApiBody, pageOf, withoutLinks } from '../api.ts';
 import { time, tool } from '../tool.ts';
 
 export const listKeys = tool({
@@ -34,7 +34,7 @@ export const createKey = tool({
   effect: 'adds',
   async run(input, api) {
     const { results } = await api.post('/keys', input);
-    const [made] = Array.isArray(results) ? (results as Body[]) : [];
+    const [made] = Array.isArray(results) ? (results as ApiBody[]) : [];
     return withoutLinks(made ?? {});
   },
 });

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { type Api, type Body, onlyReads } from '../api.ts';
+import { type Api, type ApiBody, onlyReads } from '../api.ts';
 import { gatewayTools } from './index.ts';
 
 interface Asked {
   method: 'GET' | 'POST';
   path: string;
   params: URLSearchParams;
-  body?: Body;
+  body?: ApiBody;
 }
 
 /** A management API that answers with `answers` by path, and keeps what it was asked. */
-function api(answers: Readonly<Record<string, Body>> = {}): { api: Api; asked: Asked[] } {
+function api(answers: Readonly<Record<string, ApiBody>> = {}): { api: Api; asked: Asked[] } {
   const asked: Asked[] = [];
   const answer = (path: string) => answers[path] ?? { count: 0, resources: [] };
   return {
@@ -32,7 +32,7 @@ function api(answers: Readonly<Record<string, Body>> = {}): { api: Api; asked: A
   };
 }
 
-function run(name: string, given: Body, to: Api): Promise<Body> {
+function run(name: string, given: ApiBody, to: Api): Promise<ApiBody> {
   const tool = gatewayTools.find((one) => one.name === name);
   assert.ok(tool, name);
   return tool.run(tool.input.parse(given), to);
@@ -77,7 +77,7 @@ describe('the tools of the MCP server', () => {
     assert.deepEqual(asked[0]?.params.getAll('filter[]'), ["by='model,key'"]);
     assert.deepEqual(rows, [{ id: 'model:a', model: 'a', requests: 2, cost_usd: 1.5, unpriced: 0 }]);
     assert.deepEqual(
-      [total, (sum as Body)['requests'], (sum as Body)['cost_usd'], (sum as Body)['unpriced']],
+      [total, (sum as ApiBody)['requests'], (sum as ApiBody)['cost_usd'], (sum as ApiBody)['unpriced']],
       [2, 5, 1.5, 3],
     );
   });

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { printed } from '../../../test/support/tunnel-programs.ts';
-import type { TunnelKind, TunnelNews } from '../kind.ts';
+import type { TunnelEvent, TunnelKind } from '../kind.ts';
 import { cloudflared } from './cloudflared.ts';
 import { ngrok } from './ngrok.ts';
 import { tailscale } from './tailscale.ts';
 
-function newsOf(kind: TunnelKind, lines: readonly string[]): TunnelNews[] {
+function newsOf(kind: TunnelKind, lines: readonly string[]): TunnelEvent[] {
   const read = kind.reader();
   return lines.flatMap((line) => read(line) ?? []);
 }
 
-const urls = (news: readonly TunnelNews[]) => news.flatMap((one) => (one.kind === 'url' ? [one.url] : []));
-const problems = (news: readonly TunnelNews[]) =>
+const urls = (news: readonly TunnelEvent[]) => news.flatMap((one) => (one.kind === 'url' ? [one.url] : []));
+const problems = (news: readonly TunnelEvent[]) =>
   news.flatMap((one) => (one.kind === 'problem' ? [one.message] : []));
 
 describe('what the programs of tunnels print', () => {
