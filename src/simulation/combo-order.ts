@@ -5,7 +5,7 @@ import { candidatesByFormat, type FormatCandidate } from '../combos/candidates-b
 import { ordered } from '../combos/order.ts';
 import type { Candidate, Pool } from '../combos/pool.ts';
 import { inputTokens } from '../ledger/buckets.ts';
-import type { PastRequest } from './past.ts';
+import type { PastRequest } from './past-request.ts';
 import type { ReplayInput, ReplayTarget } from './replay.ts';
 
 /**

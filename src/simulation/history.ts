@@ -1,7 +1,7 @@
-import { ownTimes, type PastRequest, pace, upstreamFailed } from './past.ts';
+import { msPerToken, ownTimes, type PastRequest, upstreamFailed } from './past-request.ts';
 
 /** How a target did, as far as the ledger knows. Durations in milliseconds; null where nothing is known. */
-export interface Experience {
+export interface TargetStatistics {
   requests: number;
   /** Share of its requests that failed by its own fault. */
   failureRate: number;
@@ -13,7 +13,7 @@ export interface Experience {
 
 export interface History {
   /** What is known of a model at a connection; where that never answered, of the model at its provider. Null: nothing. */
-  of(target: Target): Experience | null;
+  of(target: Target): TargetStatistics | null;
 }
 
 /** Of so many requests, the latest, a median is made. */
@@ -74,11 +74,11 @@ function count(record: Record, event: Event): void {
   }
   const { ttftMs } = ownTimes(event.answered);
   if (ttftMs !== null) record.ttft[index] = ttftMs;
-  const each = pace(event.answered);
+  const each = msPerToken(event.answered);
   if (each !== null) record.pace[index] = each;
 }
 
-function experienceOf({ failureMs, failures, pace: paces, requests, ttft }: Record): Experience {
+function experienceOf({ failureMs, failures, pace: paces, requests, ttft }: Record): TargetStatistics {
   return {
     requests,
     failureRate: failures / requests,

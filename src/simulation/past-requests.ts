@@ -1,7 +1,7 @@
 import { recentRequests } from '../ledger/report.ts';
 import { failedAttempts } from '../ledger/traces.ts';
 import type { Store } from '../store/database.ts';
-import type { PastRequest } from './past.ts';
+import type { PastRequest } from './past-request.ts';
 
 /** A request of the ledger, and what it asked for. */
 export interface LedgerRequest extends PastRequest {

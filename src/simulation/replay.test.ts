@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { fc } from '../../test/support/properties.ts';
 import { noUsage } from '../codecs/wire-format.ts';
 import { historyOf, percentile } from './history.ts';
-import type { PastRequest } from './past.ts';
+import type { PastRequest } from './past-request.ts';
 import { type ReplayTarget, replay } from './replay.ts';
 
 const START = Date.UTC(2026, 10, 20);

@@ -3,8 +3,8 @@ import type { Usage } from '../codecs/wire-format.ts';
 import type { HealthView } from '../health/health-view.ts';
 import { outputTokens } from '../ledger/buckets.ts';
 import { type History, percentile } from './history.ts';
-import { ownTimes, type PastRequest, upstreamFailed } from './past.ts';
-import { simulatedOutlook } from './simulated-health-view.ts';
+import { ownTimes, type PastRequest, upstreamFailed } from './past-request.ts';
+import { simulatedHealthView } from './simulated-health-view.ts';
 
 /** A target as a replay sees it. */
 export interface ReplayTarget {
@@ -33,7 +33,7 @@ export interface ReplayInput {
 }
 
 /** What some requests came to. Money in USD, durations in milliseconds. */
-export interface Outcome {
+export interface ReplayOutcome {
   requests: number;
   failed: number;
   /** Attempts that led to another target. */
@@ -58,8 +58,8 @@ export interface TargetShare extends Omit<ReplayTarget, 'costOf'> {
 }
 
 export interface Replay {
-  actual: Outcome;
-  simulated: Outcome;
+  actual: ReplayOutcome;
+  simulated: ReplayOutcome;
   /** Most used first. */
   targets: readonly TargetShare[];
   /** Requests that none of the combo's targets could have taken. */
@@ -83,7 +83,7 @@ export function replay({ past, ...input }: ReplayInput): Replay {
 export function createReplay({ history, maxAttempts, order }: Omit<ReplayInput, 'past'>) {
   const [actual, simulated] = [tally(), tally()];
   const shares = new Map<string, TargetShare>();
-  const world = simulatedOutlook(history);
+  const world = simulatedHealthView(history);
   let leftOut = 0;
   let unchanged = 0;
   return {
@@ -110,7 +110,7 @@ export function createReplay({ history, maxAttempts, order }: Omit<ReplayInput, 
   };
 }
 
-interface Went {
+interface RequestResult {
   failed: boolean;
   fallbacks: number;
   costUsd: number | null;
@@ -118,7 +118,7 @@ interface Went {
   ttftMs: number | null;
 }
 
-function asItWas({ attempts, costUsd, durationMs, outcome, ttftMs, usage }: PastRequest): Went {
+function asItWas({ attempts, costUsd, durationMs, outcome, ttftMs, usage }: PastRequest): RequestResult {
   const failed = outcome === 'failed';
   // One that failed before anything was used cost nothing.
   const cost = failed && usage === null ? 0 : costUsd;
@@ -134,7 +134,7 @@ function attempt(
   targets: readonly ReplayTarget[],
   history: History,
   random: () => number,
-): Went & { target: ReplayTarget | null } {
+): RequestResult & { target: ReplayTarget | null } {
   const { startedAt, usage } = request;
   let waitedMs = 0;
   for (const [index, target] of targets.entries()) {
@@ -205,7 +205,7 @@ const tally = (): Tally => ({
   ttfts: [],
 });
 
-function count(sums: Tally, { costUsd, durationMs, failed, fallbacks, ttftMs }: Went): void {
+function count(sums: Tally, { costUsd, durationMs, failed, fallbacks, ttftMs }: RequestResult): void {
   sums.requests += 1;
   sums.fallbacks += fallbacks;
   if (failed) sums.failed += 1;
@@ -217,7 +217,7 @@ function count(sums: Tally, { costUsd, durationMs, failed, fallbacks, ttftMs }: 
   if (ttftMs !== null) sums.ttfts.push(ttftMs);
 }
 
-function outcomeOf({ costUsd, durations, failed, fallbacks, priced, requests, ttfts }: Tally): Outcome {
+function outcomeOf({ costUsd, durations, failed, fallbacks, priced, requests, ttfts }: Tally): ReplayOutcome {
   return {
     requests,
     failed,

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { StrategyName } from '../combos/schema.ts';
-import type { Outcome, Replay } from './replay.ts';
+import type { Replay, ReplayOutcome } from './replay.ts';
 import type { simulationResult } from './schema.ts';
 
 interface About {
@@ -37,7 +37,7 @@ export function resultOf(
   };
 }
 
-function outcomeOf(outcome: Outcome) {
+function outcomeOf(outcome: ReplayOutcome) {
   return {
     failed: outcome.failed,
     fallbacks: outcome.fallbacks,

@@ -4,7 +4,7 @@ import type { History } from './history.ts';
 const MINUTE_MS = 60_000;
 
 /** The accounts in a replay: always ready, and as busy as the replay has made them. */
-export interface SimulatedOutlook {
+export interface SimulatedHealthView {
   healthView: HealthView;
   /** Goes on to a later time, in milliseconds since the epoch. */
   moveTo(at: number): void;
@@ -18,7 +18,7 @@ interface Busy {
 }
 
 /** What `history` knows of latency is known from the first request on; quotas are not known. */
-export function simulatedOutlook(history: History): SimulatedOutlook {
+export function simulatedHealthView(history: History): SimulatedHealthView {
   const busy = new Map<string, Busy>();
   let now = 0;
   return {

@@ -3,7 +3,7 @@ import type { StrategyName } from '../../../combos/schema.ts';
 import { comboOrder } from '../../../simulation/combo-order.ts';
 import { historyOf } from '../../../simulation/history.ts';
 import { pastRequests } from '../../../simulation/past-requests.ts';
-import { type Outcome, type Replay, replay, type TargetShare } from '../../../simulation/replay.ts';
+import { type Replay, type ReplayOutcome, replay, type TargetShare } from '../../../simulation/replay.ts';
 import { resultOf } from '../../../simulation/result.ts';
 import type { Command } from '../../command.ts';
 import type { Context } from '../../context.ts';
@@ -93,7 +93,7 @@ const milliseconds = (ms: number | null): string =>
   ms === null ? '-' : `${Math.round(ms).toLocaleString('en-US')} ms`;
 
 /** What is compared, and how it is shown. */
-const lines: readonly { title: string; cell(outcome: Outcome): string }[] = [
+const lines: readonly { title: string; cell(outcome: ReplayOutcome): string }[] = [
   { title: 'cost', cell: ({ costUsd }) => dollars(costUsd) },
   { title: 'without a known price', cell: ({ unpriced }) => String(unpriced) },
   { title: 'failed', cell: ({ failed }) => String(failed) },

@@ -39,7 +39,7 @@ export function ownTimes({ durationMs, failedAt, ttftMs }: PastRequest) {
 }
 
 /** Milliseconds from the first content to the end for each token of output; null where that cannot be told. */
-export function pace({ durationMs, ttftMs, usage }: PastRequest): number | null {
+export function msPerToken({ durationMs, ttftMs, usage }: PastRequest): number | null {
   if (ttftMs === null || usage === null) return null;
   const tokens = outputTokens(usage);
   return tokens === 0 || durationMs < ttftMs ? null : (durationMs - ttftMs) / tokens;
