@@ -2,11 +2,11 @@ import { carriedSeal } from '../codecs/encrypted-reasoning/embed.ts';
 import { isObject, listOf, textOf } from '../codecs/json/values.ts';
 import { summaryIn, summaryMessage } from '../codecs/openai-responses/request/compaction.ts';
 import { GatewayError } from '../lib/error.ts';
-import { isCompaction, itemOf, referenceOf, responseOf, shownAfter } from './continued.ts';
+import { isCompaction, itemOf, referenceOf, responseOf, shownAfter } from './continuation.ts';
 import type { FoundResponse, Lookup, ResponseMemory } from './stored.ts';
 
 /** Whose responses may be seen. */
-export interface Reader {
+export interface ResponseReader {
   memory: Pick<ResponseMemory, 'get'>;
   keyId: string;
 }
@@ -18,7 +18,7 @@ export interface Reader {
  * @throws GatewayError `previous_response_not_found` when an earlier one is gone, `request_too_large`
  */
 export async function chainOf(
-  reader: Reader,
+  reader: ResponseReader,
   id: string,
   maxLength: number,
 ): Promise<FoundResponse[] | null> {
@@ -37,7 +37,7 @@ export async function chainOf(
 }
 
 /** What was shown before a response, as far as it is still there. */
-export async function earlierItems(reader: Reader, previousId: string | null): Promise<unknown[]> {
+export async function earlierItems(reader: ResponseReader, previousId: string | null): Promise<unknown[]> {
   if (previousId === null) return [];
   return itemsOf((await walk(reader, previousId, MAX_LISTED)).chain);
 }
@@ -58,7 +58,7 @@ interface Walk {
   sealed: boolean;
 }
 
-async function walk({ keyId, memory }: Reader, id: string, maxLength: number): Promise<Walk> {
+async function walk({ keyId, memory }: ResponseReader, id: string, maxLength: number): Promise<Walk> {
   const chain: FoundResponse[] = [];
   let length = 0;
   let missing: string | null = null;
@@ -95,7 +95,7 @@ export function itemsOf(chain: readonly FoundResponse[]): unknown[] {
 export async function resolved(
   items: readonly unknown[],
   chain: readonly FoundResponse[],
-  reader: Reader,
+  reader: ResponseReader,
 ): Promise<unknown[]> {
   const result: unknown[] = [];
   for (const item of items) {
@@ -105,7 +105,7 @@ export async function resolved(
   return result;
 }
 
-async function find(id: string, chain: readonly FoundResponse[], { keyId, memory }: Reader) {
+async function find(id: string, chain: readonly FoundResponse[], { keyId, memory }: ResponseReader) {
   const within = (stored: Lookup) =>
     stored === null || stored === 'unreadable'
       ? null

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, listOf } from '../codecs/json/values.ts';
 import type { Conversation } from '../codecs/model/conversation.ts';
 import type { EndReason, PartReader, StreamPart } from '../codecs/model/stream-part.ts';
 import { compactionItem } from '../codecs/openai-responses/request/compaction.ts';
-import { inputItems, isCompaction, withIds } from './continued.ts';
+import { inputItems, isCompaction, withIds } from './continuation.ts';
 import { summaryPrompt } from './summary-prompt.ts';
 
 /** The last item of an input that is to be compacted (OpenAI API reference, `compaction_trigger`). */

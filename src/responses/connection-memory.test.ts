@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chainOf, itemsOf } from './chain.ts';
 import { connectionMemory } from './connection-memory.ts';
-import { createRecent } from './recent.ts';
+import { createLruCache } from './lru-cache.ts';
 import type { ResponseMemory, StoredResponse } from './stored.ts';
 
 const response = (id: string, previousId: string | null, more: object = {}): StoredResponse => ({
@@ -29,7 +29,7 @@ function opened(maxRemembered = 10_000) {
     },
     remove: async () => true,
   };
-  const recent = createRecent<string>(maxRemembered, (text) => text.length);
+  const recent = createLruCache<string>(maxRemembered, (text) => text.length);
   return {
     put,
     memory: connectionMemory(stored, recent, 'one'),

@@ -1,7 +1,7 @@
 import { parseJson } from '../codecs/json/lossless.ts';
 import { listOf } from '../codecs/json/values.ts';
-import { isCompaction, shownAfter } from './continued.ts';
-import type { Recent } from './recent.ts';
+import { isCompaction, shownAfter } from './continuation.ts';
+import type { LruCache } from './lru-cache.ts';
 import type { FoundResponse, ResponseMemory, StoredResponse } from './stored.ts';
 
 /** What one connection knows beside what is stored: responses that are not to be kept, for as long as it lives. */
@@ -19,7 +19,7 @@ export interface ConnectionMemory extends ResponseMemory {
  */
 export function connectionMemory(
   stored: ResponseMemory,
-  recent: Recent<string>,
+  recent: LruCache<string>,
   name: string,
 ): ConnectionMemory {
   const ids = new Set<string>();

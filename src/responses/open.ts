@@ -3,7 +3,7 @@ import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
 import { createWriter } from '../store/writer.ts';
 import { placeStore, type ResponsePlaces } from './places.ts';
-import { createSealing } from './row.ts';
+import { createResponseEncryption } from './row.ts';
 import { responseStore } from './store.ts';
 import type { ResponseMemory } from './stored.ts';
 
@@ -36,7 +36,11 @@ export interface OpenResponsesInput {
 export function openResponses(input: OpenResponsesInput): OpenResponses {
   const { key, maxBytes, onError, retentionDays, schedule, store } = input;
   const writer = createWriter(store, { ...WRITER, onError });
-  const memory = responseStore(store, writer, { sealing: createSealing(key), retentionDays, maxBytes });
+  const memory = responseStore(store, writer, {
+    sealing: createResponseEncryption(key),
+    retentionDays,
+    maxBytes,
+  });
   const places = placeStore(store, writer, { stored: retentionDays > 0 });
   let sweeping: Promise<unknown> = Promise.resolve();
   const sweep = (): Promise<unknown> => {

@@ -1,6 +1,6 @@
 import type { Store } from '../store/database.ts';
 import type { Writer } from '../store/writer.ts';
-import { createRecent } from './recent.ts';
+import { createLruCache } from './lru-cache.ts';
 
 /** Where a response is that its provider keeps: nothing of what it says. */
 export interface ResponsePlace {
@@ -52,7 +52,7 @@ export function placeStore(
   writer: Pick<Writer, 'push' | 'flush'>,
   { maxStored = MAX_STORED, now = Date.now, stored }: PlaceStoreOptions,
 ): PlaceStore {
-  const recent = createRecent<ResponsePlace>(MAX_RECENT, () => 1);
+  const recent = createLruCache<ResponsePlace>(MAX_RECENT, () => 1);
 
   const load = async (id: string, keyId: string): Promise<ResponsePlace | null> => {
     const rows = await db.selectFrom('response_places').selectAll().where('id', '=', id).execute();

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { NamedKey } from '../connections/credentials/seal.ts';
 import type { Store } from '../store/database.ts';
-import { createSealing, type Row } from './row.ts';
+import { createResponseEncryption, type Row } from './row.ts';
 
 /** Rows that are in memory at once: each may have megabytes. */
 const BATCH = 20;
@@ -12,7 +12,7 @@ const BATCH = 20;
  * @returns how many there were
  */
 export async function resealResponses(db: Store['db'], from: NamedKey, to: NamedKey): Promise<number> {
-  const [opening, sealing] = [createSealing(from), createSealing(to)];
+  const [opening, sealing] = [createResponseEncryption(from), createResponseEncryption(to)];
   let count = 0;
   for (let last: Row | null = null; ; ) {
     const rows: Row[] = await rowsAfter(db, from.name, last);

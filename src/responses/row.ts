@@ -44,14 +44,14 @@ function joined(input: string, response: string): string {
 }
 
 /** Between rows and what they say. */
-export interface Sealing {
+export interface ResponseEncryption {
   seal(content: Content): Row;
   /** Null for a row that another key has sealed, or that is damaged. */
   open(row: Row): Content | null;
 }
 
 /** Rows sealed with `key`, each bound to its id and to the gateway key that may read it. */
-export function createSealing({ key, name }: NamedKey): Sealing {
+export function createResponseEncryption({ key, name }: NamedKey): ResponseEncryption {
   const boundTo = (id: string, keyId: string) => `responses ${keyId} ${id}`;
   return {
     seal: ({ connectionId, createdAt, id, json, keyId, length, model, previousId }) => ({

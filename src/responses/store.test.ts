@@ -6,7 +6,7 @@ import { GatewayError } from '../lib/error.ts';
 import { openStore } from '../store/database.ts';
 import { createWriter } from '../store/writer.ts';
 import { countKept } from './kept.ts';
-import { createSealing } from './row.ts';
+import { createResponseEncryption } from './row.ts';
 import { responseStore } from './store.ts';
 import type { StoredResponse } from './stored.ts';
 
@@ -27,7 +27,7 @@ const one: StoredResponse = {
 
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 const key = { key: createSecretKey(randomBytes(32)), name: 'this' };
-const usual = { sealing: createSealing(key), retentionDays: 30, maxBytes: 1024 ** 3 };
+const usual = { sealing: createResponseEncryption(key), retentionDays: 30, maxBytes: 1024 ** 3 };
 
 async function opened(test: TestContext, options: Partial<typeof usual> = {}) {
   const store = await openStore(temporaryFolder(test));
@@ -146,7 +146,7 @@ describe('stored responses', () => {
     const { memory, store, writer } = await opened(test);
     memory.put(one);
     writer.flush();
-    const sealing = createSealing({ key: createSecretKey(randomBytes(32)), name: 'other' });
+    const sealing = createResponseEncryption({ key: createSecretKey(randomBytes(32)), name: 'other' });
     const other = responseStore(store, writer, { ...usual, now: () => 1000, sealing });
     assert.equal(await other.get('resp_1', 'key_a'), 'unreadable');
     assert.equal(await other.get('resp_1', 'key_b'), null);

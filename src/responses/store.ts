@@ -1,8 +1,8 @@
 import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
 import type { Writer } from '../store/writer.ts';
-import { createRecent } from './recent.ts';
-import { type Content, columns, contentOf, foundIn, type Row, type Sealing } from './row.ts';
+import { createLruCache } from './lru-cache.ts';
+import { type Content, columns, contentOf, foundIn, type ResponseEncryption, type Row } from './row.ts';
 import type { Lookup, ResponseMemory } from './stored.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -14,7 +14,7 @@ const MAX_RECENT = 16 * 1024 ** 2;
 const SWEPT_ROWS = 50;
 
 export interface ResponseStoreOptions {
-  sealing: Sealing;
+  sealing: ResponseEncryption;
   /** 0 stores nothing: memory alone has them, while there is room. */
   retentionDays: number;
   /** Of all stored responses together, in characters of JSON. The oldest go first. */
@@ -35,7 +35,7 @@ export function responseStore(
   writer: Pick<Writer, 'push' | 'flush'>,
   { maxBytes, maxRecent = MAX_RECENT, now = Date.now, retentionDays, sealing }: ResponseStoreOptions,
 ): ResponseStore {
-  const recent = createRecent<Content>(maxRecent, ({ length }) => length);
+  const recent = createLruCache<Content>(maxRecent, ({ length }) => length);
   const shownMs = (retentionDays || MEMORY_DAYS) * DAY_MS;
 
   const find = async (id: string, keyId: string) => {
@@ -137,7 +137,7 @@ async function surplus(
 }
 
 /** Seals rows of an earlier version, some at a time. @returns how many */
-async function sealSome(db: Store['db'], sealing: Sealing): Promise<number> {
+async function sealSome(db: Store['db'], sealing: ResponseEncryption): Promise<number> {
   const plain = await db
     .selectFrom('responses')
     .selectAll()

@@ -12,7 +12,7 @@ import {
 } from '../../src/connections/credentials/storage-key.ts';
 import { connectionStore } from '../../src/connections/store.ts';
 import { countKept } from '../../src/responses/kept.ts';
-import { columns, contentOf, createSealing } from '../../src/responses/row.ts';
+import { columns, contentOf, createResponseEncryption } from '../../src/responses/row.ts';
 import { acquireDataDir } from '../../src/store/lock.ts';
 import { openStoreAt, type StorePlace } from '../../src/store/open.ts';
 import { openOutbox } from '../../src/store/postgres/outbox.ts';
@@ -37,7 +37,7 @@ async function fill(place: StorePlace, secret: string | null): Promise<void> {
       defaultModel: null,
       apiKey: `sk-of-${name}`,
     });
-  const sealing = createSealing(key.responses);
+  const sealing = createResponseEncryption(key.responses);
   for (let number = 0; number < 30; number += 1) {
     const content = contentOf({
       id: `resp_${number}`,
@@ -66,7 +66,7 @@ async function readable(place: StorePlace, secret: string | null) {
     const { key, responses, source } = await existingStorageKey(store, { dataDir: place.dataDir, secret });
     const open = await connectionStore(store, key).listOpen();
     const rows = await store.db.selectFrom('responses').selectAll().execute();
-    const sealing = createSealing(responses);
+    const sealing = createResponseEncryption(responses);
     return {
       source,
       credentials: open.map(({ credential }) => credential).sort(),

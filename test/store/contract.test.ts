@@ -33,7 +33,7 @@ import { usedParts } from '../../src/ledger/used.ts';
 import { createIdempotencyStore } from '../../src/management/guard/idempotency.ts';
 import { countKept } from '../../src/responses/kept.ts';
 import { placeStore } from '../../src/responses/places.ts';
-import { createSealing } from '../../src/responses/row.ts';
+import { createResponseEncryption } from '../../src/responses/row.ts';
 import { responseStore } from '../../src/responses/store.ts';
 import { openServiceRecords } from '../../src/services/store.ts';
 import { openTasks } from '../../src/services/tasks/tasks.ts';
@@ -405,7 +405,12 @@ function storeContract({ name, open }: Engine): void {
   it('keeps answers, where others are, and how accounts do', async (test) => {
     const { store, writer } = await opened(test);
     const key = { key: createSecretKey(secret), name: 'this' };
-    const options = { sealing: createSealing(key), retentionDays: 30, maxBytes: 1e9, now: () => 1000 };
+    const options = {
+      sealing: createResponseEncryption(key),
+      retentionDays: 30,
+      maxBytes: 1e9,
+      now: () => 1000,
+    };
     const answer = {
       id: 'resp_1',
       createdAt: 1000,

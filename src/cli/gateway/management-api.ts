@@ -1,6 +1,6 @@
 import { FrameBuffer } from '../../lib/frame-buffer.ts';
 import { splitFrames } from '../../lib/sse.ts';
-import { type Api, ApiError, type Body, onlyReads } from '../../mcp/api.ts';
+import { type Api, type ApiBody, ApiError, onlyReads } from '../../mcp/api.ts';
 import { textOf } from './api.ts';
 import { findGateway, type GatewayRequest, notRunning } from './client.ts';
 
@@ -12,7 +12,7 @@ const TIMEOUT_MS = 60_000;
  * each call, so that it may be started, stopped and started again meanwhile.
  */
 export function managementApi(dataDir: string, { readOnly }: { readOnly: boolean }): Api {
-  const ask = async (path: string, send: Omit<GatewayRequest, 'timeoutMs'>): Promise<Body> => {
+  const ask = async (path: string, send: Omit<GatewayRequest, 'timeoutMs'>): Promise<ApiBody> => {
     const gateway = await findGateway(dataDir);
     if (gateway === null) throw new ApiError('gateway_not_running', notRunning(dataDir).message);
     const answer = await gateway.send(`/api${path}`, { ...send, timeoutMs: TIMEOUT_MS });
@@ -51,12 +51,12 @@ async function firstEvents(body: AsyncIterable<Uint8Array>, limit: number): Prom
   return events.slice(0, limit);
 }
 
-function refusalIn(body: Body, status: number): ApiError {
+function refusalIn(body: ApiBody, status: number): ApiError {
   const message = body['detail'] ?? body['message'] ?? `The gateway answered ${status}`;
   return new ApiError(String(body['code'] ?? 'failed'), String(message));
 }
 
-function bodyOf(text: string): Body {
+function bodyOf(text: string): ApiBody {
   try {
     const body: unknown = JSON.parse(text);
     return typeof body === 'object' && body !== null ? { ...body } : {};

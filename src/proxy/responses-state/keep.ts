@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, listOf, parseObject, textOf } from '../../codecs/json/values.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/sse.ts';
-import { inputItems, withIds } from '../../responses/continued.ts';
+import { inputItems, withIds } from '../../responses/continuation.ts';
 import type { ResponseMemory } from '../../responses/stored.ts';
 import { namedAnswer } from '../answer/model.ts';
 import { joined } from '../json/joined.ts';

@@ -13,13 +13,13 @@ import {
   itemsOf,
   portable,
   previousNotFound,
-  type Reader,
+  type ResponseReader,
   readable,
   readableItem,
   resolved,
 } from '../../responses/chain.ts';
 import { asksForSummary, isTrigger } from '../../responses/compact.ts';
-import { continued, inputItems } from '../../responses/continued.ts';
+import { continueResponse, inputItems } from '../../responses/continuation.ts';
 import type { ResponsePlaces } from '../../responses/places.ts';
 import type { FoundResponse, ResponseMemory } from '../../responses/stored.ts';
 import { type RequestedModel, requestedModel } from '../inbound/request.ts';
@@ -28,7 +28,7 @@ import type { ResponseState } from '../request/response-state.ts';
 
 type Targets = readonly [Target, ...Target[]];
 
-export interface ResponseStateInput extends Reader {
+export interface ResponseStateInput extends ResponseReader {
   places: Pick<ResponsePlaces, 'find'>;
   model: RequestedModel;
   targets: Targets;
@@ -156,7 +156,7 @@ function itemsFor(targets: Targets): typeof whole {
 
 function joinedTo(chain: readonly FoundResponse[], own: typeof whole, request: JsonObject): JsonObject {
   const earlier = itemsOf(chain).flatMap((item) => own(readable(item)));
-  return continued({ input: earlier, output: [] }, request);
+  return continueResponse({ input: earlier, output: [] }, request);
 }
 
 /** The conversation as its provider is to see it: what is kept of it is the gateway's affair. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../codecs/json/values.ts';
 import { type FitSchema, type FittedSchema, fitSchema } from '../../codecs/schema/fit.ts';
 import { full, type SchemaRules } from '../../codecs/schema/rules.ts';
-import { createRecent } from '../../responses/recent.ts';
+import { createLruCache } from '../../responses/lru-cache.ts';
 
 /** Characters of the schemas that are remembered: some dozen sets of tools as large as the largest of known clients. */
 const MAX_CHARACTERS = 1_000_000;
@@ -17,7 +17,7 @@ interface Kept {
  * alone, the last used up to a bound.
  */
 export function createFittedSchemas(maxCharacters = MAX_CHARACTERS): FitSchema {
-  const known = createRecent<Kept>(maxCharacters, ({ size }) => size);
+  const known = createLruCache<Kept>(maxCharacters, ({ size }) => size);
   const names = new Map<SchemaRules, number>();
   const byObject = new WeakMap<JsonObject, Map<SchemaRules, FittedSchema>>();
   const fitted: FitSchema = (schema, rules, path) => {

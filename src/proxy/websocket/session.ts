@@ -8,8 +8,8 @@ import { GatewayError } from '../../lib/error.ts';
 import { newId } from '../../lib/id.ts';
 import { resolved } from '../../responses/chain.ts';
 import { type ConnectionMemory, connectionMemory } from '../../responses/connection-memory.ts';
-import { inputItems, withIds } from '../../responses/continued.ts';
-import { createRecent, type Recent } from '../../responses/recent.ts';
+import { inputItems, withIds } from '../../responses/continuation.ts';
+import { createLruCache, type LruCache } from '../../responses/lru-cache.ts';
 import { renderError } from '../answer/error.ts';
 import type { Match } from '../inbound/routes.ts';
 import { proxyBody } from '../proxy.ts';
@@ -42,7 +42,7 @@ type OnError = (error: unknown, exchange: AnyExchange) => void;
 
 /** @param onError is told of faults of the gateway's own */
 export function createSessions(context: SurfaceContext, onError: OnError): Sessions {
-  const recent = createRecent<string>(MAX_REMEMBERED, (text) => text.length);
+  const recent = createLruCache<string>(MAX_REMEMBERED, (text) => text.length);
   const nextId = createRequestIds();
   return {
     open: (socket, upgraded) => session({ context, nextId, onError, recent, socket, upgraded }),
@@ -53,7 +53,7 @@ interface SessionInput {
   context: SurfaceContext;
   onError: OnError;
   nextId(now: number): string;
-  recent: Recent<string>;
+  recent: LruCache<string>;
   socket: TextSocket;
   upgraded: Upgraded;
 }

@@ -1,5 +1,5 @@
 /** Values by name, the last used of them up to a bound. */
-export interface Recent<Value> {
+export interface LruCache<Value> {
   get(name: string): Value | undefined;
   /** A value larger than the bound is not kept. */
   set(name: string, value: Value): void;
@@ -7,7 +7,7 @@ export interface Recent<Value> {
 }
 
 /** @param maxSize of all values together, each as large as `sizeOf` says */
-export function createRecent<Value>(maxSize: number, sizeOf: (value: Value) => number): Recent<Value> {
+export function createLruCache<Value>(maxSize: number, sizeOf: (value: Value) => number): LruCache<Value> {
   // A Map keeps its order of insertion: the first one is the one that was not used for the longest time.
   const values = new Map<string, Value>();
   let size = 0;

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, listOf, textOf } from '../codecs/json/values
 import { wrong } from '../codecs/json/wire-check.ts';
 
 /** What the model was shown in an earlier turn, and what it answered. */
-export interface Previous {
+export interface PreviousTurn {
   input: unknown;
   output: readonly unknown[];
 }
@@ -13,7 +13,7 @@ export interface Previous {
  * compaction has summed up is not repeated.
  * @throws GatewayError `invalid_request` for an `input` that is neither a text nor a list
  */
-export function continued(previous: Previous, request: JsonObject): JsonObject {
+export function continueResponse(previous: PreviousTurn, request: JsonObject): JsonObject {
   const { previous_response_id: _, ...rest } = request;
   return { ...rest, input: [...shownAfter(previous), ...inputItems(request['input'])] };
 }
@@ -30,7 +30,7 @@ export function inputItems(input: unknown): unknown[] {
 }
 
 /** Everything that is to be shown again after a turn. */
-export function shownAfter({ input, output }: Previous): unknown[] {
+export function shownAfter({ input, output }: PreviousTurn): unknown[] {
   const compacted = output.findLastIndex(isCompaction);
   return compacted === -1 ? [...inputItems(input), ...output] : output.slice(compacted);
 }
@@ -50,7 +50,7 @@ export function referenceOf(item: unknown): string | null {
 }
 
 /** The item with this id among those of a turn; null when it has none. */
-export function itemOf({ input, output }: Previous, id: string): JsonObject | null {
+export function itemOf({ input, output }: PreviousTurn, id: string): JsonObject | null {
   const found = [...listOf(input), ...output].find((item) => isObject(item) && item['id'] === id);
   return isObject(found) && referenceOf(found) === null ? found : null;
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createRecent } from './recent.ts';
+import { createLruCache } from './lru-cache.ts';
 
 describe('recent values', () => {
   it('go by size, the one that was not used for the longest time first', () => {
-    const recent = createRecent<string>(10, (text) => text.length);
+    const recent = createLruCache<string>(10, (text) => text.length);
     recent.set('a', '1234');
     recent.set('b', '1234');
     assert.equal(recent.get('a'), '1234');
@@ -16,7 +16,7 @@ describe('recent values', () => {
   });
 
   it('count a name once, and not at all when it is too large or deleted', () => {
-    const recent = createRecent<string>(10, (text) => text.length);
+    const recent = createLruCache<string>(10, (text) => text.length);
     recent.set('a', '12345');
     recent.set('a', '1234567');
     recent.set('b', '123');

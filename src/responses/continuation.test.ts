@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GatewayError } from '../lib/error.ts';
-import { continued, itemOf, referenceOf, responseOf, withIds } from './continued.ts';
+import { continueResponse, itemOf, referenceOf, responseOf, withIds } from './continuation.ts';
 
 const said = (text: string) => ({ type: 'message', role: 'user', content: text });
 const answer = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'two' }] };
@@ -9,7 +9,7 @@ const answer = { type: 'message', role: 'assistant', content: [{ type: 'output_t
 describe('a continued request', () => {
   it('shows earlier input, earlier output and new input, in this order', () => {
     const request = { model: 'm', previous_response_id: 'resp_1', input: 'three', instructions: 'new' };
-    assert.deepEqual(continued({ input: 'one', output: [answer] }, request), {
+    assert.deepEqual(continueResponse({ input: 'one', output: [answer] }, request), {
       model: 'm',
       instructions: 'new',
       input: [said('one'), answer, said('three')],
@@ -17,26 +17,29 @@ describe('a continued request', () => {
   });
 
   it('inherits nothing but the items', () => {
-    const result = continued({ input: [said('one')], output: [] }, { model: 'm', previous_response_id: 'r' });
+    const result = continueResponse(
+      { input: [said('one')], output: [] },
+      { model: 'm', previous_response_id: 'r' },
+    );
     assert.deepEqual(result, { model: 'm', input: [said('one')] });
   });
 
   it('does not repeat what a compaction stands for', () => {
     const compaction = { type: 'compaction', encrypted_content: 'x' };
-    const { input } = continued({ input: 'long', output: [answer, compaction] }, { input: 'next' });
+    const { input } = continueResponse({ input: 'long', output: [answer, compaction] }, { input: 'next' });
     assert.deepEqual(input, [compaction, said('next')]);
   });
 
   it('leaves the earlier turn as it was', () => {
     const previous = { input: [said('one')], output: [answer] };
     const before = structuredClone(previous);
-    continued(previous, { input: [said('two')] });
+    continueResponse(previous, { input: [said('two')] });
     assert.deepEqual(previous, before);
   });
 
   it('refuses an input that is neither a text nor a list', () => {
     assert.throws(
-      () => continued({ input: [], output: [] }, { input: 7 }),
+      () => continueResponse({ input: [], output: [] }, { input: 7 }),
       (error) => error instanceof GatewayError && error.code === 'invalid_request' && error.param === 'input',
     );
   });
