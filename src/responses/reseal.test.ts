@@ -4,7 +4,7 @@ import { temporaryFolder } from '../../test/support/folder.ts';
 import { deriveKeys } from '../connections/credentials/seal.ts';
 import { openStore } from '../store/database.ts';
 import { resealResponses } from './reseal.ts';
-import { columns, contentOf, createSealing } from './row.ts';
+import { columns, contentOf, createResponseEncryption } from './row.ts';
 
 const before = deriveKeys('first').responses;
 const after = deriveKeys('second').responses;
@@ -24,7 +24,7 @@ describe('encrypting kept responses anew', () => {
         input: [`asked by ${keyId}`],
         response: {},
       });
-      const row = createSealing(key).seal(content);
+      const row = createResponseEncryption(key).seal(content);
       store.insertMany('responses', columns, [columns.map((column) => row[column])]);
     };
     for (let number = 0; number < 50; number += 1)
@@ -39,7 +39,7 @@ describe('encrypting kept responses anew', () => {
 
     assert.equal(await resealResponses(store.db, before, after), 99);
     const rows = await store.db.selectFrom('responses').selectAll().execute();
-    const opened = rows.map((row) => createSealing(after).open(row));
+    const opened = rows.map((row) => createResponseEncryption(after).open(row));
     assert.equal(rows.length, 100, 'the damaged one is gone, and no other');
     assert.deepEqual(
       opened.flatMap((content) =>

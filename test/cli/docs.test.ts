@@ -22,12 +22,37 @@ const sectionOf = (name: string): string | undefined => sections.get(headingOf(n
 const documented = (section: string): string[] =>
   [...section.matchAll(/^\| `(?:-\w, )?--([a-z-]+)/gm)].map(([, name = '']) => name).sort();
 
+/** A text without what Markdown adds to it: links, code, bullets and line breaks. */
+const plain = (text: string): string =>
+  text
+    .replace(/\[([^\]\n]+)\]\([^)\n]*\)/g, '$1')
+    .replaceAll('`', '')
+    .replaceAll('\n- ', '\n')
+    .replaceAll('\\|', '|')
+    .replace(/\s+/g, ' ')
+    .trim();
+
 describe('docs/cli.md', () => {
   it('has a section for every command, with its summary', () => {
     for (const { name, summary } of commandList) {
       const section = sectionOf(name);
       assert.ok(section !== undefined, `docs/cli.md has no section "gateway ${name}"`);
       assert.ok(section.includes(summary), `docs/cli.md: the summary of ${name} is "${summary}"`);
+    }
+  });
+
+  it('says of each command what its help says: the text below the summary, and each argument and flag', async () => {
+    for (const { name, load } of commandList) {
+      const { about = '', arguments: words, flags } = await load();
+      const section = plain(sectionOf(name) ?? '');
+      // The commands that set up one tool each share a section.
+      if (!name.startsWith('setup-'))
+        assert.ok(section.includes(plain(about)), `docs/cli.md: the help of ${name} says "${plain(about)}"`);
+      for (const one of [...words, ...flags])
+        assert.ok(
+          section.includes(plain(one.summary)),
+          `docs/cli.md: the help of ${name} says of ${one.name} "${plain(one.summary)}"`,
+        );
     }
   });
 
