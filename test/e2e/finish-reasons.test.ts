@@ -4,9 +4,9 @@ import { chatStream, messagesStream, responsesStream } from '../support/answers.
 import { geminiStream } from '../support/answers-native.ts';
 import { chat, messages } from '../support/formats.ts';
 import { type Conversing, conversing, formatAsked, streamRequest } from '../support/formats-matrix.ts';
-import { type RunningGateway, rowsOf, startGateway } from '../support/gateway.ts';
+import { rowsOf } from '../support/gateway.ts';
+import { type ProviderGateway, startProviderGateway } from '../support/provider-gateway.ts';
 import { body as answer, json } from '../support/steps.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 /** A whole stream of a format, and the vendor's word for its end. */
 function streamIn(format: Conversing): { text: string; raw: string } {
@@ -23,22 +23,14 @@ function streamIn(format: Conversing): { text: string; raw: string } {
 }
 
 describe('why an answer ended', () => {
-  let gateway: RunningGateway;
-  let upstream: Upstream;
+  let started: ProviderGateway;
+  let gateway: ProviderGateway['gateway'];
+  let upstream: ProviderGateway['upstream'];
   before(async () => {
-    upstream = await startUpstream();
-    gateway = await startGateway({
-      connections: ['openai', 'anthropic', 'gemini'].map((provider) => ({
-        provider,
-        name: provider,
-        baseUrl: upstream.url,
-      })),
-    });
+    started = await startProviderGateway(['openai', 'anthropic', 'gemini']);
+    ({ gateway, upstream } = started);
   });
-  after(async () => {
-    await gateway.stop();
-    await upstream.close();
-  });
+  after(() => started.stop());
 
   for (const caller of conversing)
     it(`is in the ledger for a client of ${caller}, whether its answer is relayed or translated`, async () => {

@@ -4,9 +4,9 @@ import { chatStream, messagesStream, responsesStream } from '../support/answers.
 import { geminiStream } from '../support/answers-native.ts';
 import { chat, messages, responses } from '../support/formats.ts';
 import { type Conversing, conversing, formatAsked, streamRequest } from '../support/formats-matrix.ts';
-import { type RunningGateway, rowsOf, startGateway } from '../support/gateway.ts';
+import { rowsOf } from '../support/gateway.ts';
+import { type ProviderGateway, startProviderGateway } from '../support/provider-gateway.ts';
 import { body as answer, json } from '../support/steps.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const TOKENS = 100_000;
 
@@ -85,22 +85,14 @@ function wholeRequest(format: Conversing, model: string, key: string) {
 }
 
 describe('the service tier that an answer names', () => {
-  let gateway: RunningGateway;
-  let upstream: Upstream;
+  let started: ProviderGateway;
+  let gateway: ProviderGateway['gateway'];
+  let upstream: ProviderGateway['upstream'];
   before(async () => {
-    upstream = await startUpstream();
-    gateway = await startGateway({
-      connections: ['openai', 'groq', 'anthropic', 'gemini'].map((provider) => ({
-        provider,
-        name: provider,
-        baseUrl: upstream.url,
-      })),
-    });
+    started = await startProviderGateway(['openai', 'groq', 'anthropic', 'gemini']);
+    ({ gateway, upstream } = started);
   });
-  after(async () => {
-    await gateway.stop();
-    await upstream.close();
-  });
+  after(() => started.stop());
 
   for (const caller of conversing)
     it(`decides over the price, in whole answers and streams, for clients of ${caller}`, async () => {
