@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Slotted } from '../lib/indexed-set.ts';
+import type { IndexedMember } from '../lib/indexed-set.ts';
 import type { ResponseSink } from './response-sink.ts';
 
 /** What is known of a request beside its body. */
@@ -7,7 +7,7 @@ export type RequestHead = Pick<IncomingMessage, 'headers' | 'method' | 'rawHeade
   Partial<Pick<IncomingMessage, 'url'>>;
 
 /** One request and where its answer goes, whatever carries the two. */
-export interface AnyExchange extends Slotted {
+export interface AnyExchange extends IndexedMember {
   request: RequestHead;
   response: ResponseSink;
   /** `req_…`, which every answer carries as `x-request-id`. */

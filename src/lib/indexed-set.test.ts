@@ -3,33 +3,33 @@ import { describe, it } from 'node:test';
 import { fc } from '../../test/support/properties.ts';
 import { createIndexedSet } from './indexed-set.ts';
 
-describe('roster', () => {
+describe('an indexed set', () => {
   it('holds what a Set would hold after any comings and goings', () => {
     const moves = fc.array(fc.tuple(fc.boolean(), fc.nat(9)), { maxLength: 60 });
     fc.assert(
       fc.property(moves, (list) => {
         const people = Array.from({ length: 10 }, (_, name) => ({ name, slot: -1 }));
-        const roster = createIndexedSet<(typeof people)[number]>();
+        const set = createIndexedSet<(typeof people)[number]>();
         const model = new Set<number>();
         for (const [comes, name] of list) {
           const person = people[name];
           assert.ok(person);
-          if (comes) roster.add(person);
-          else roster.remove(person);
+          if (comes) set.add(person);
+          else set.remove(person);
           if (comes) model.add(name);
           else model.delete(name);
-          const present = roster.members().map((member) => member.name);
+          const present = set.members().map((member) => member.name);
           assert.deepEqual(new Set(present), model);
-          assert.equal(present.length, roster.size);
+          assert.equal(present.length, set.size);
         }
       }),
     );
   });
 
   it('can be emptied while it is walked through', () => {
-    const roster = createIndexedSet<{ slot: number }>();
-    for (let count = 0; count < 5; count += 1) roster.add({ slot: -1 });
-    for (const member of roster.members()) roster.remove(member);
-    assert.equal(roster.size, 0);
+    const set = createIndexedSet<{ slot: number }>();
+    for (let count = 0; count < 5; count += 1) set.add({ slot: -1 });
+    for (const member of set.members()) set.remove(member);
+    assert.equal(set.size, 0);
   });
 });

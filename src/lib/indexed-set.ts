@@ -1,10 +1,10 @@
-/** Something that can stand in a roster. `slot` belongs to the roster; it is -1 outside of one. */
-export interface Slotted {
+/** A member of an indexed set. `slot` belongs to the set; it is -1 outside of one. */
+export interface IndexedMember {
   slot: number;
 }
 
-/** Who is present just now, where thousands come and go in a second. No order is kept. */
-export interface IndexedSet<Member extends Slotted> {
+/** A set whose members come and go by the thousand in a second. It keeps no order. */
+export interface IndexedSet<Member extends IndexedMember> {
   readonly size: number;
   /** Does nothing for a member that is in already. */
   add(member: Member): void;
@@ -19,7 +19,7 @@ export interface IndexedSet<Member extends Slotted> {
  * Map to the next one; once a first table is old, all that ever stood in a later one lives on until the next full
  * collection. At 7,000 requests a second that is a third of the CPU time.
  */
-export function createIndexedSet<Member extends Slotted>(): IndexedSet<Member> {
+export function createIndexedSet<Member extends IndexedMember>(): IndexedSet<Member> {
   const present: Member[] = [];
   return {
     get size() {

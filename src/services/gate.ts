@@ -1,10 +1,10 @@
 import type { AnyExchange } from '../http/exchange.ts';
 import { resetConnection } from '../http/server/reset.ts';
 import type { GatewayError } from '../lib/error.ts';
-import { createIndexedSet, type Slotted } from '../lib/indexed-set.ts';
+import { createIndexedSet, type IndexedMember } from '../lib/indexed-set.ts';
 import type { PartStatus } from './part.ts';
 
-interface InFlight extends Slotted {
+interface InFlight extends IndexedMember {
   exchange: Pick<AnyExchange, 'response'>;
 }
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Config } from '../../config.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { createIndexedSet, type Slotted } from '../../lib/indexed-set.ts';
+import { createIndexedSet, type IndexedMember } from '../../lib/indexed-set.ts';
 import type { Log } from '../../lib/log.ts';
 
 export interface ConnectionLimitOptions {
@@ -29,7 +29,7 @@ export interface ConnectionLimit {
   upgraded(socket: Duplex): void;
 }
 
-interface Connection extends Slotted {
+interface Connection extends IndexedMember {
   socket: Socket;
   /** Counts connections, so that the lowest is the oldest. */
   number: number;

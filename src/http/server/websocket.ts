@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import { createIndexedSet, type Slotted } from '../../lib/indexed-set.ts';
+import { createIndexedSet, type IndexedMember } from '../../lib/indexed-set.ts';
 
 /** One open WebSocket, for whoever serves it. */
 export interface TextSocket {
@@ -64,7 +64,7 @@ const CLOSING_MS = 500;
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
 
-interface Connection extends Slotted {
+interface Connection extends IndexedMember {
   ws: WebSocket;
   handler: TextHandler;
   /** False while a ping is unanswered. */
