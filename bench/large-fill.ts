@@ -295,6 +295,11 @@ function repeatRequests({ dataDir, progress, size }: FillInput): void {
       database.exec(String(sql));
       progress(String(sql));
     }
+    loosen(
+      database,
+      columns.filter((column) => column !== undefined),
+      size,
+    );
     database.exec('pragma journal_mode = wal');
   } finally {
     database.close();
@@ -340,6 +345,33 @@ async function repeatOnServer(database: string, { progress, size }: FillInput): 
     await client.end();
   }
 }
+
+/**
+ * Adds some requests of random keys and connections, one by one. An index that was made at once has pages without room, each of which the
+ * next row divides; one that grew has not.
+ */
+function loosen(database: DatabaseSync, columns: readonly string[], size: Size): void {
+  const random = createRandom(2);
+  const idsOf = (table: string) =>
+    (database.prepare(`select id from ${table}`).all() as { id: string }[]).map(({ id }) => id);
+  const [keys, connections] = [idsOf('keys'), idsOf('connections')];
+  const last = database.prepare('select * from requests order by started_at desc limit 1').get() ?? {};
+  const insert = database.prepare(
+    `insert into requests (${columns.join()}) values (${columns.map((column) => `:${column}`).join()})`,
+  );
+  database.exec('begin');
+  for (let index = 0; index < size.requests / ROWS_PER_LOOSE; index += 1)
+    insert.run({
+      ...last,
+      id: `req_${Number(last['started_at']).toString(16).padStart(11, '0')}z${index}`,
+      key_id: random.pick(keys),
+      connection_id: random.pick(connections),
+    });
+  database.exec('commit');
+}
+
+/** About three rows for each page of an index. */
+const ROWS_PER_LOOSE = 25;
 
 /** One of a list, the first much more often than the last. */
 function skewed<T>(list: readonly T[], random: Random, power: number): T | undefined {
