@@ -8,8 +8,12 @@ import type { Value } from '../store/database.ts';
 const MAX_BYTES = 64 * 1024 * 1024;
 /** A write that takes longer says that the disk is busy: requests must not wait for it. */
 const SLOW_MS = 50;
-/** After a fault or a slow write, rows are kept in memory alone for so long. */
+/** After a fault, and at most after a slow write, rows are kept in memory alone for so long. */
 const PAUSE_MS = 5_000;
+/** A slow disk is left alone for so many times as long as it took: requests wait for it for a small part of the time. */
+const PAUSE_FACTOR = 10;
+/** Rows of a pause, in characters, that are written to the disk after it if the database does not have them by then. */
+const MAX_SKIPPED = 1_048_576;
 
 /** How often the journal of requests is begun anew. */
 export const JOURNAL_MS = 1_000;
@@ -76,9 +80,22 @@ export function openJournal(input: JournalInput): Journal {
   let rotating = false;
   let truncating: Promise<void> = Promise.resolve();
   let closed = false;
+  /** Lines of a pause. */
+  let skipped: string[] = [];
+  let skippedLength = 0;
 
-  const pause = (message: string): void => {
-    pausedUntil = steady() + PAUSE_MS;
+  const skip = (line: string): false => {
+    if (skippedLength + line.length <= MAX_SKIPPED) {
+      skipped.push(line);
+      skippedLength += line.length;
+    }
+    return false;
+  };
+  const forget = (count: number): void => {
+    for (const line of skipped.splice(0, count)) skippedLength -= line.length;
+  };
+  const pause = (message: string, ms = PAUSE_MS): void => {
+    pausedUntil = steady() + ms;
     onError(new Error(message));
   };
   /** A part of a line, or of the columns' names, would make the lines behind it unreadable. */
@@ -92,35 +109,43 @@ export function openJournal(input: JournalInput): Journal {
   return {
     append(row) {
       const begun = steady();
-      if (closed || begun < pausedUntil) return false;
+      if (closed) return false;
+      const line = `${JSON.stringify(row)}\n`;
+      if (begun < pausedUntil) return skip(line);
       if (current.bytes >= maxBytes) {
         pause('too many rows wait for the database');
-        return false;
+        return skip(line);
       }
-      const text = `${current.bytes === 0 ? header : ''}${JSON.stringify(row)}\n`;
+      const text = `${current.bytes === 0 ? header : ''}${skipped.join('')}${line}`;
       try {
         const wrote = writeSync(current.descriptor, text);
         if (wrote < Buffer.byteLength(text)) {
           takeBack(current);
           pause('the disk is full');
-          return false;
+          return skip(line);
         }
         current.bytes += wrote;
       } catch (error) {
         pause(error instanceof Error ? error.message : String(error));
-        return false;
+        return skip(line);
       }
+      skipped = [];
+      skippedLength = 0;
       const took = steady() - begun;
-      if (took > SLOW_MS) pause(`the disk took ${Math.round(took)} ms for a row`);
+      if (took > SLOW_MS)
+        pause(`the disk took ${Math.round(took)} ms for a row`, Math.min(PAUSE_MS, PAUSE_FACTOR * took));
       return true;
     },
     async rotate() {
-      if (rotating || closed || current.bytes === 0) return;
+      if (rotating || closed || (current.bytes === 0 && skipped.length === 0)) return;
       rotating = true;
+      const [lines, count] = [skipped, skipped.length];
       try {
         [current, other] = [other, current];
         await written();
         if (closed) return;
+        // These are in the database now, if they are not in a file.
+        if (skipped === lines) forget(count);
         truncating = truncate(other.descriptor, 0);
         await truncating;
         other.bytes = 0;

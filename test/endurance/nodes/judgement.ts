@@ -3,10 +3,10 @@ import type { Outcome } from './client.ts';
 import type { Repeated } from './events.ts';
 import type { TwoNodesReport } from './report.ts';
 import { growthOf, type Samples } from './usage.ts';
-import type { Disturbance, World } from './world.ts';
+import type { Disturbance, Fault, World } from './world.ts';
 
-/** By then what a receiver has got is written down as handled. */
-const RECORDED_MS = 1_000;
+/** By then what a receiver has got is written down as handled, also after the database was away: it is tried again every second. */
+const RECORDED_MS = 3_000;
 /** What is missing of an answer that ended so shortly before a kill was ending just then. */
 const LOST_BY_KILL_MS = 1_000;
 
@@ -23,7 +23,7 @@ interface Evidence {
 }
 
 export async function judge(
-  { database, disturbances, faults, upstream }: World,
+  { database, disturbances, faults, timeline, upstream }: World,
   { limit, outcomes, samples }: Evidence,
 ): Promise<Omit<TwoNodesReport, 'processes' | 'events' | 'repeated' | 'repeatedByKill'>> {
   const rows = await ledgerOf(database.url);
@@ -72,11 +72,15 @@ export async function judge(
     wrong: wrong.slice(0, 10).map(told),
     unexplained: unexplained.slice(0, 10).map(told),
     ledgerRows: rows.length,
+    missing: missing.length - byKill.length,
     missingRows: missing
       .filter((one) => !byKill.includes(one))
       .slice(0, 10)
-      .map((one) => `${one.id} ${told(one)}`),
+      .map((one) => `${one.id} ${told(one)}; ${faultsAround(timeline, one.endedAt, one.endedAt)}`),
     missingByKill: byKill.length,
+    missingByKillRows: byKill
+      .slice(0, 10)
+      .map((one) => `${one.id} ${told(one)}; ${faultsAround(timeline, one.endedAt, one.endedAt)}`),
     doubledRows: rows.length - byId.size + (answers.length - new Set(answers).size),
     otherOutcome: outcomes
       .filter(({ ending, id }) => ending === 'complete' && (byId.get(id ?? '')?.outcome ?? 'ok') !== 'ok')
@@ -100,11 +104,10 @@ export function judgeRepeats(
   repeated: readonly Repeated[],
 ): Pick<TwoNodesReport, 'repeated' | 'repeatedByKill'> {
   const unexplained = repeated.filter(({ at: [first = 0, second = 0] }) => {
-    const outage = timeline.find(
-      ({ from, name, to }) =>
-        /database|Redis|NATS|disk/.test(name) && from <= first + RECORDED_MS && to >= first,
-    );
-    const recordedBy = Math.max(first, outage?.to ?? 0) + RECORDED_MS;
+    let recordedBy = first + RECORDED_MS;
+    for (const { from, name, to } of timeline)
+      if (/database|Redis|NATS|disk/.test(name) && from <= recordedBy && to >= first)
+        recordedBy = to + RECORDED_MS;
     return !disturbances.some(
       ({ from, kind, to }) =>
         (kind === 'killed' || kind === 'paused') && from <= Math.min(second, recordedBy) && to >= first,
@@ -112,17 +115,21 @@ export function judgeRepeats(
   });
   const told = ({ at, id, trigger }: Repeated) => {
     const [first = 0, ...more] = at;
-    const faults = timeline
-      .filter(({ from, to }) => from <= (more.at(-1) ?? first) && to >= first - 10_000)
-      .map(
-        ({ from, name, to }) => `${name} from ${Math.round(from - first)} to ${Math.round(to - first)} ms`,
-      );
-    return `${id} at ${trigger} again after ${more.map((time) => Math.round(time - first)).join(', ')} ms; ${faults.join('; ')}`;
+    const again = more.map((time) => Math.round(time - first)).join(', ');
+    return `${id} at ${trigger} again after ${again} ms; ${faultsAround(timeline, first, more.at(-1) ?? first)}`;
   };
   return {
     repeatedByKill: repeated.length - unexplained.length,
     repeated: unexplained.slice(0, 10).map(told),
   };
+}
+
+/** The faults from ten seconds before a time until ten seconds after another, as text, with times in milliseconds since the first. */
+function faultsAround(timeline: readonly Fault[], since: number, until: number): string {
+  return timeline
+    .filter(({ from, to }) => from <= until + 10_000 && to >= since - 10_000)
+    .map(({ from, name, to }) => `${name} from ${Math.round(from - since)} to ${Math.round(to - since)} ms`)
+    .join('; ');
 }
 
 async function ledgerOf(url: string): Promise<Row[]> {

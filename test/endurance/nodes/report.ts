@@ -11,10 +11,12 @@ export interface TwoNodesReport {
   /** Connections that broke where nothing explains it, the first ten. */
   readonly unexplained: readonly string[];
   readonly ledgerRows: number;
-  /** Requests whose client has an answer and whose row is missing, though their gateway lived on. */
+  /** Requests whose client has an answer and whose row is missing, though their gateway lived on; the first ten, with the faults around them. */
+  readonly missing: number;
   readonly missingRows: readonly string[];
-  /** The same of gateways that were killed within a second after the answer: their rows were in memory. */
+  /** The same of gateways that were killed within a second after the answer. */
   readonly missingByKill: number;
+  readonly missingByKillRows: readonly string[];
   /** Rows of one answer of the upstream beyond the first. */
   readonly doubledRows: number;
   /** Complete answers whose row says something else. */
