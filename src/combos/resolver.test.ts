@@ -26,7 +26,7 @@ describe('a resolver', () => {
     const resolve = createResolver();
     const routes = routesOf(groq);
     const first = resolve('work/first', routes);
-    for (let index = 0; index < 256; index += 1) resolve(`work/model-${index}`, routes);
+    for (let index = 0; index < 4_096; index += 1) resolve(`work/model-${index}`, routes);
     assert.notEqual(resolve('work/first', routes), first);
     const long = `work/${'x'.repeat(300)}`;
     assert.notEqual(resolve(long, routes), resolve(long, routes));
