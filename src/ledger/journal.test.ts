@@ -7,12 +7,13 @@ import {
   statSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { Value } from '../store/database.ts';
-import { type Journal, openJournal } from './journal.ts';
+import { type Journal, type JournalDisk, openJournal } from './journal.ts';
 import { ledgerColumns } from './record.ts';
 import { queueJournals } from './recovery.ts';
 
@@ -37,7 +38,9 @@ interface Opened {
   written: { now: PromiseWithResolvers<void> };
 }
 
-function open(options: { folder?: string; maxBytes?: number; steady?(): number } = {}): Opened {
+function open(
+  options: { folder?: string; maxBytes?: number; steady?(): number; disk?: JournalDisk } = {},
+): Opened {
   const { folder = newFolder(), ...more } = options;
   const errors: string[] = [];
   const written = { now: Promise.withResolvers<void>() };
@@ -52,17 +55,39 @@ function open(options: { folder?: string; maxBytes?: number; steady?(): number }
   return { journal, folder, errors, written };
 }
 
+interface SlowDisk extends Opened {
+  /** `msOfAWrite`: what a write takes for which somebody waits. */
+  clock: { now: number; msOfAWrite: number };
+  /** Has the oldest write in the background carried out, or fail; resolves once the journal knows. */
+  writeLater(fault?: Error): Promise<void>;
+  /** How many of them have begun and not ended. */
+  underWay(): number;
+}
+
 /** A journal on a disk whose writes take as long as one says. */
-function slowDisk(): Opened & { clock: { now: number; msOfAWrite: number } } {
+function slowDisk(): SlowDisk {
   const clock = { now: 0, msOfAWrite: 0 };
-  let looks = 0;
-  const steady = (): number => {
-    // It is looked at before a write and after it.
-    looks += 1;
-    clock.now += looks % 2 === 0 ? clock.msOfAWrite : 0;
-    return clock.now;
+  const writes: ((fault: Error | undefined) => void)[] = [];
+  const disk: JournalDisk = {
+    writeNow(descriptor, text) {
+      clock.now += clock.msOfAWrite;
+      return writeSync(descriptor, text);
+    },
+    writeLater: (descriptor, text) =>
+      new Promise((resolve, reject) => {
+        writes.push((fault) => (fault === undefined ? resolve(writeSync(descriptor, text)) : reject(fault)));
+      }),
   };
-  return { ...open({ steady }), clock };
+  const opened = open({ steady: () => clock.now, disk });
+  return {
+    ...opened,
+    clock,
+    async writeLater(fault) {
+      writes.shift()?.(fault);
+      await new Promise(setImmediate);
+    },
+    underWay: () => writes.length,
+  };
 }
 
 /** The ids of the rows that a next run finds. */
@@ -149,41 +174,106 @@ describe('a journal', () => {
     await journal.close();
   });
 
-  it('leaves a disk alone that is slow, ten times as long as it took, and writes then what came meanwhile', async () => {
-    const { clock, errors, folder, journal } = slowDisk();
+  it('writes nothing after a pause that the database has by then', async () => {
+    let clock = 0;
+    const { folder, journal, written } = open({ maxBytes: 100, steady: () => clock });
+    journal.append(row('a'));
+    journal.append(row('b'));
+    const first = journal.rotate();
+    written.now.resolve();
+    await first;
+    journal.append(row('c'));
+    clock += 5_000;
+    journal.append(row('d'));
+    assert.deepEqual(await found(folder), ['c', 'd']);
+    await journal.close();
+  });
+
+  it('has nobody wait for a slow disk again, ten times as long as it took', async () => {
+    const { clock, errors, folder, journal, writeLater } = slowDisk();
     journal.append(row('a'));
     clock.msOfAWrite = 80;
     journal.append(row('b'));
-    clock.msOfAWrite = 0;
     clock.now += 790;
     assert.equal(journal.append(row('c')), false);
+    assert.equal(clock.now, 870, 'it was not waited for');
     assert.deepEqual(errors, ['the disk took 80 ms for a row']);
-    assert.deepEqual(await found(folder), ['a', 'b']);
+    await writeLater();
+    clock.msOfAWrite = 0;
     clock.now += 20;
     assert.equal(journal.append(row('d')), true);
     assert.deepEqual(await found(folder), ['a', 'b', 'c', 'd']);
     clock.msOfAWrite = 3_000;
     journal.append(row('e'));
     clock.msOfAWrite = 0;
-    clock.now += 5_000;
-    journal.append(row('f'));
-    assert.deepEqual(await found(folder), ['a', 'b', 'c', 'd', 'e', 'f']);
+    clock.now += 4_990;
+    assert.equal(journal.append(row('f')), false);
+    await writeLater();
+    clock.now += 20;
+    assert.equal(journal.append(row('g')), true);
+    assert.deepEqual(await found(folder), ['a', 'b', 'c', 'd', 'e', 'f', 'g']);
     await journal.close();
   });
 
-  it('writes nothing after a pause that the database has by then', async () => {
-    const { clock, folder, journal, written } = slowDisk();
+  it('has the rows of a pause on the disk as soon as that takes them, one write after the other', async () => {
+    const { clock, folder, journal, underWay, writeLater } = slowDisk();
+    clock.msOfAWrite = 80;
+    journal.append(row('a'));
+    for (const id of ['b', 'c', 'd']) journal.append(row(id));
+    assert.equal(underWay(), 1);
+    await writeLater();
+    assert.deepEqual(await found(folder), ['a', 'b']);
+    assert.equal(underWay(), 1, 'what came meanwhile goes together');
+    await writeLater();
+    assert.deepEqual(await found(folder), ['a', 'b', 'c', 'd']);
+    assert.equal(underWay(), 0);
+    await journal.close();
+  });
+
+  it('has nobody wait while a write of a pause is under way, even after the pause', async () => {
+    const { clock, folder, journal, writeLater } = slowDisk();
+    clock.msOfAWrite = 80;
+    journal.append(row('a'));
+    journal.append(row('b'));
+    clock.now += 60_000;
+    assert.equal(journal.append(row('c')), false);
+    await writeLater();
+    assert.equal(journal.append(row('d')), true);
+    assert.deepEqual(await found(folder), ['a', 'b', 'c', 'd']);
+    await journal.close();
+  });
+
+  it('keeps what a write of a pause could not write, and stops for a while', async () => {
+    const { clock, errors, folder, journal, underWay, writeLater } = slowDisk();
     clock.msOfAWrite = 80;
     journal.append(row('a'));
     clock.msOfAWrite = 0;
     journal.append(row('b'));
+    await writeLater(new Error('the disk is gone'));
+    assert.deepEqual(errors, ['the disk took 80 ms for a row', 'the disk is gone']);
+    journal.append(row('c'));
+    assert.equal(underWay(), 0);
+    clock.now += 5_000;
+    assert.equal(journal.append(row('d')), true);
+    assert.deepEqual(await found(folder), ['a', 'b', 'c', 'd']);
+    await journal.close();
+  });
+
+  it('forgets rows of a pause only once they are written', async () => {
+    const { clock, folder, journal, writeLater, written } = slowDisk();
+    clock.msOfAWrite = 80;
+    journal.append(row('a'));
+    journal.append(row('b'));
     const rotated = journal.rotate();
     journal.append(row('c'));
     written.now.resolve();
-    await rotated;
+    await new Promise(setImmediate);
+    assert.deepEqual(await found(folder), ['a'], 'a write to the file is under way');
+    await writeLater();
+    await writeLater();
     clock.now += 1_000;
-    journal.append(row('d'));
-    assert.deepEqual(await found(folder), ['c', 'd']);
+    await rotated;
+    assert.deepEqual(await found(folder), ['c']);
     await journal.close();
   });
 

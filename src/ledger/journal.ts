@@ -1,4 +1,4 @@
-import { closeSync, ftruncate, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncate, ftruncateSync, mkdirSync, openSync, write, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Log } from '../lib/log.ts';
@@ -8,11 +8,11 @@ import type { Value } from '../store/database.ts';
 const MAX_BYTES = 64 * 1024 * 1024;
 /** A write that takes longer says that the disk is busy: requests must not wait for it. */
 const SLOW_MS = 50;
-/** After a fault, and at most after a slow write, rows are kept in memory alone for so long. */
+/** After a fault, rows are kept in memory alone for so long; for at most so long a slow disk is written to in the background. */
 const PAUSE_MS = 5_000;
-/** A slow disk is left alone for so many times as long as it took: requests wait for it for a small part of the time. */
+/** No request waits for a slow disk for so many times as long as it took: requests wait for it for a small part of the time. */
 const PAUSE_FACTOR = 10;
-/** Rows of a pause, in characters, that are written to the disk after it if the database does not have them by then. */
+/** Rows, in characters, that wait in memory for the disk at most. */
 const MAX_SKIPPED = 1_048_576;
 
 /** How often the journal of requests is begun anew. */
@@ -20,12 +20,27 @@ export const JOURNAL_MS = 1_000;
 
 const truncate = promisify(ftruncate);
 
+/** How a journal writes to its files. Both append, and return how many bytes were written. */
+export interface JournalDisk {
+  writeNow(descriptor: number, text: string): number;
+  /** The same in the background. */
+  writeLater(descriptor: number, text: string): Promise<number>;
+}
+
+const localDisk: JournalDisk = {
+  writeNow: writeSync,
+  writeLater: (descriptor, text) =>
+    new Promise((resolve, reject) => {
+      write(descriptor, text, (error, bytes) => (error === null ? resolve(bytes) : reject(error)));
+    }),
+};
+
 /**
  * Rows of finished requests on the local disk until the database has them, so that a process that is killed loses none. A row is
  * handed to the operating system, which writes it to the disk later: it survives the process, not a loss of power.
  */
 export interface Journal {
-  /** Writes one row before it returns. Never throws. @returns whether it is on the disk; false during a pause too */
+  /** Writes one row before it returns; to a slow disk, soon after. Never throws. @returns whether it is on the disk */
   append(row: readonly Value[]): boolean;
   /** Has the rows that were appended until now forgotten, once `written` says that they are in the database. */
   rotate(): Promise<void>;
@@ -47,6 +62,7 @@ export interface JournalInput {
   maxBytes?: number;
   /** Milliseconds of a clock that does not jump. */
   steady?(): number;
+  disk?: JournalDisk;
 }
 
 /** Where the journals of a gateway's processes are. */
@@ -69,7 +85,7 @@ interface JournalFile {
  * @throws the system's error when they cannot be made
  */
 export function openJournal(input: JournalInput): Journal {
-  const { columns, folder, maxBytes = MAX_BYTES, name, onError, written } = input;
+  const { columns, disk = localDisk, folder, maxBytes = MAX_BYTES, name, onError, written } = input;
   const steady = input.steady ?? (() => performance.now());
   const header = `${JSON.stringify(columns)}\n`;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -77,10 +93,14 @@ export function openJournal(input: JournalInput): Journal {
   let current = openFile(first);
   let other = openFile(second);
   let pausedUntil = Number.NEGATIVE_INFINITY;
+  /** Whether the disk works and is only slow, so that it is written to in the background meanwhile. */
+  let isSlow = false;
+  /** The write in the background that is under way. */
+  let late: Promise<void> | null = null;
   let rotating = false;
   let truncating: Promise<void> = Promise.resolve();
   let closed = false;
-  /** Lines of a pause. */
+  /** Lines that are not on the disk yet. */
   let skipped: string[] = [];
   let skippedLength = 0;
 
@@ -94,9 +114,19 @@ export function openJournal(input: JournalInput): Journal {
   const forget = (count: number): void => {
     for (const line of skipped.splice(0, count)) skippedLength -= line.length;
   };
+  const takeSkipped = (): string[] => {
+    const lines = skipped;
+    skipped = [];
+    skippedLength = 0;
+    return lines;
+  };
   const pause = (message: string, ms = PAUSE_MS): void => {
     pausedUntil = steady() + ms;
     onError(new Error(message));
+  };
+  const failed = (message: string): void => {
+    isSlow = false;
+    pause(message);
   };
   /** A part of a line, or of the columns' names, would make the lines behind it unreadable. */
   const takeBack = ({ bytes, descriptor }: JournalFile): void => {
@@ -106,33 +136,63 @@ export function openJournal(input: JournalInput): Journal {
       onError(error instanceof Error ? error : new Error(String(error)));
     }
   };
+  /** Notes what came of a write. @returns whether all of it is on the disk */
+  const isWhole = (file: JournalFile, text: string, bytes: number): boolean => {
+    if (bytes === Buffer.byteLength(text)) {
+      file.bytes += bytes;
+      return true;
+    }
+    takeBack(file);
+    failed('the disk is full');
+    return false;
+  };
+  const textOf = ({ bytes }: JournalFile, lines: readonly string[]): string =>
+    `${bytes === 0 ? header : ''}${lines.join('')}`;
+  /** Writes what waits, without anyone waiting for it. */
+  const writeLate = async (): Promise<void> => {
+    while (isSlow && !closed && skipped.length > 0 && current.bytes < maxBytes) {
+      const file = current;
+      const lines = takeSkipped();
+      const text = textOf(file, lines);
+      try {
+        const bytes = await disk.writeLater(file.descriptor, text);
+        if (!isWhole(file, text, bytes)) for (const line of lines) skip(line);
+      } catch (error) {
+        for (const line of lines) skip(line);
+        failed(messageOf(error));
+      }
+      if (steady() >= pausedUntil) return;
+    }
+  };
+  const rest = (line: string): false => {
+    skip(line);
+    late ??= writeLate().finally(() => {
+      late = null;
+    });
+    return false;
+  };
   return {
     append(row) {
       const begun = steady();
       if (closed) return false;
       const line = `${JSON.stringify(row)}\n`;
-      if (begun < pausedUntil) return skip(line);
+      // One that is still under way holds up the next.
+      if (late !== null || begun < pausedUntil) return isSlow ? rest(line) : skip(line);
       if (current.bytes >= maxBytes) {
-        pause('too many rows wait for the database');
+        failed('too many rows wait for the database');
         return skip(line);
       }
-      const text = `${current.bytes === 0 ? header : ''}${skipped.join('')}${line}`;
+      const text = textOf(current, [...skipped, line]);
       try {
-        const wrote = writeSync(current.descriptor, text);
-        if (wrote < Buffer.byteLength(text)) {
-          takeBack(current);
-          pause('the disk is full');
-          return skip(line);
-        }
-        current.bytes += wrote;
+        if (!isWhole(current, text, disk.writeNow(current.descriptor, text))) return skip(line);
       } catch (error) {
-        pause(error instanceof Error ? error.message : String(error));
+        failed(messageOf(error));
         return skip(line);
       }
-      skipped = [];
-      skippedLength = 0;
+      takeSkipped();
       const took = steady() - begun;
-      if (took > SLOW_MS)
+      isSlow = took > SLOW_MS;
+      if (isSlow)
         pause(`the disk took ${Math.round(took)} ms for a row`, Math.min(PAUSE_MS, PAUSE_FACTOR * took));
       return true;
     },
@@ -140,9 +200,11 @@ export function openJournal(input: JournalInput): Journal {
       if (rotating || closed || (current.bytes === 0 && skipped.length === 0)) return;
       rotating = true;
       const [lines, count] = [skipped, skipped.length];
+      const before = late;
       try {
         [current, other] = [other, current];
         await written();
+        await before;
         if (closed) return;
         // These are in the database now, if they are not in a file.
         if (skipped === lines) forget(count);
@@ -155,10 +217,15 @@ export function openJournal(input: JournalInput): Journal {
     },
     async close() {
       closed = true;
+      await late;
       await truncating.catch(() => {});
       for (const { descriptor } of [current, other]) closeSync(descriptor);
     },
   };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function openFile(path: string): JournalFile {

@@ -102,6 +102,17 @@ export async function disturb(world: World, only: number | null): Promise<void> 
               if (pid !== undefined) process.kill(pid, 'SIGKILL');
               await waitFor('the worker again', () => node.pids().length > workers.length);
             }),
+          async 'worker paused'() {
+            const any = Math.floor(random() * nodes.length);
+            const workers = (nodes[any] as GatewayNode).pids().slice(1);
+            const pid = workers[Math.floor(random() * workers.length)];
+            if (pid === undefined) return;
+            await during('paused', any, async () => {
+              process.kill(pid, 'SIGSTOP');
+              await delay(2_000 + random() * 8_000);
+              process.kill(pid, 'SIGCONT');
+            });
+          },
         }),
     async 'database and gateway killed'() {
       await database.kill();
