@@ -75,7 +75,7 @@ export async function runTwoNodes({
     }
     const servers = { database, redis, nats, upstream, disk, networks };
     const world: World = { ...servers, nodes, random, disturbances: [], faults: {}, timeline: [] };
-    const keys = await setUp(world, Math.ceil(minutes * 40));
+    const keys = await setUp(world, Math.ceil(minutes * 100));
     const filesBefore = (nodes[0]?.pids() ?? []).map((pid) => usedBy(pid)?.openFiles ?? 0);
     const clients = startLoad(world, keys);
     load = clients;
