@@ -7,7 +7,6 @@ import { type A2a, isA2aPath, openA2a } from './a2a/open.ts';
 import { openAccessControl } from './access/access-control.ts';
 import { ownEntry } from './access/audit/append.ts';
 import { type AuditLog, openAudit } from './access/audit/audit.ts';
-import { auditResource } from './access/audit/resource.ts';
 import { authenticate, presentedKeys } from './access/authenticate.ts';
 import { openToAll } from './access/bootstrap.ts';
 import { isLoopbackAddress, networks } from './access/client-address.ts';
@@ -15,15 +14,11 @@ import { userStore } from './access/users/users.ts';
 import type { Agents } from './agents/open.ts';
 import { openGatewayAgents } from './agents/open-gateway.ts';
 import { type AgentRegistry, openAgentRegistry } from './agents/registry/open.ts';
-import { agentsResource } from './agents/registry/resource.ts';
-import { agentStore } from './agents/registry/store.ts';
 import { alertEngine } from './alerts/engine.ts';
 import { type Alerts, openAlerts } from './alerts/open.ts';
-import { openBackups } from './backup/resource.ts';
 import { scheduleBackups } from './backup/scheduled.ts';
 import { usedKeyLimits } from './budgets/key-limits.ts';
-import { type AnswerCache, cacheShare, cacheSum, createAnswerCache } from './cache/answers.ts';
-import type { CacheInput } from './cache/resource.ts';
+import { cacheShare, createAnswerCache } from './cache/answers.ts';
 import type { Route } from './combos/resolve.ts';
 import { createRouting } from './combos/routing.ts';
 import { type Config, isLoopback, readVariable } from './config.ts';
@@ -61,24 +56,24 @@ import { makeFolder } from './lib/folder.ts';
 import { randomText } from './lib/id.ts';
 import { describe, type LineLog, type Log } from './lib/log.ts';
 import { createSchedule, type Schedule } from './lib/schedule.ts';
-import { auditEvents } from './management/audit-events.ts';
 import { isEventServicePath } from './management/events/connect/open.ts';
 import { statusOf as eventStatus } from './management/events/status.ts';
 import { createIdempotencyStore } from './management/guard/idempotency.ts';
-import { createEventStreams, type EventStreams } from './management/live/event-streams.ts';
-import { type Live, openLive } from './management/live/live.ts';
+import { lateManagement } from './management/late.ts';
+import { createEventStreams } from './management/live/event-streams.ts';
+import { openLive } from './management/live/live.ts';
 import { eventMetrics } from './management/metrics/event-metrics.ts';
-import { type Management, openManagement } from './management/open.ts';
+import type { Management } from './management/open.ts';
 import { openCliTools } from './management/open-cli-tools.ts';
 import { isManagementPath, refusalWithHeaders } from './management/refusal.ts';
-import { gatewayResources } from './management/resources.ts';
+import type { ManagementApiInput } from './management-api.ts';
 import { isMcpPath, type Mcp, openMcp } from './mcp/open.ts';
 import { isBuiltIn } from './providers/provider.ts';
 import { renderError } from './proxy/answer/error.ts';
 import { traceText } from './proxy/dispatch/attempt-failures.ts';
 import { isModelPath, loggedPath, methodsOf, safePath } from './proxy/inbound/routes.ts';
 import { traceparentOf } from './proxy/metering/entry.ts';
-import { createLearned } from './proxy/quirks/learned.ts';
+import { createUpstreamQuirks } from './proxy/quirks/upstream-quirks.ts';
 import type { OpenCall, RunningCall } from './proxy/request/open-call.ts';
 import { createWatch } from './proxy/request/watch.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
@@ -90,7 +85,7 @@ import { readRunFile, writeRunFile } from './run-file.ts';
 import { announceNode } from './services/nodes.ts';
 import { openServices, type Services } from './services/open.ts';
 import { openPeerGateways, type PeerGateways } from './services/peer-gateways.ts';
-import { type ProcessControl, processResource } from './services/process-resource.ts';
+import type { ProcessControl } from './services/process-resource.ts';
 import type { Snapshot } from './snapshot.ts';
 import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state.ts';
 import type { Store } from './store/database.ts';
@@ -109,9 +104,7 @@ import type { HttpSurface } from './telemetry/metrics/http-metrics.ts';
 import type { OpenTelemetry, OpenTelemetryInput } from './telemetry/otlp/open.ts';
 import { rootAt } from './tools/configuring/base-url.ts';
 import { machineOf, machineVariables } from './tools/machine.ts';
-import { toolsResource } from './tools/resource.ts';
 import { openGatewayTunnels } from './tunnels/open.ts';
-import { tunnelsResource } from './tunnels/resource.ts';
 import type { Tunnels } from './tunnels/tunnels.ts';
 import { latePlaces, lateResponses } from './workers/late-responses.ts';
 import { listenWithWorkers, socketPathIn } from './workers/listen.ts';
@@ -510,7 +503,7 @@ async function openContext(
       onRequest: (row) => live.publish('requests', () => row),
       onAccount(hint) {
         if (connectionIn(snapshots.current(), hint.connectionId) === null) return;
-        accounts.hear(hint);
+        accounts.applyHint(hint);
         pool.workers?.tell({ kind: 'hint', hint });
       },
     });
@@ -722,7 +715,7 @@ async function openContext(
     pools,
     watch,
     answers: createAnswerCache({ ...cacheShare(config), now: createSteadyClock() }),
-    ...createLearned(),
+    ...createUpstreamQuirks(),
     limits: snapshots.limits,
     tokens,
     accounts,
@@ -768,7 +761,7 @@ async function openContext(
     now: Date.now,
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
   };
-  const { management, setupCode } = await openManagementApi(
+  const { management, setupCode } = await openManagementParts(
     { config, log, version, onClose, processControl },
     {
       store,
@@ -845,38 +838,18 @@ async function openContext(
   };
 }
 
-interface DoorParts {
-  events: Events;
-  store: Store;
-  schedule: Schedule;
-  stored: ReturnType<typeof storedSettings>;
-  sealing: StorageKey;
-  snapshots: Awaited<ReturnType<typeof openSnapshots>>;
-  live: Live;
-  metrics: GatewayMetrics;
-  streams: EventStreams;
-  services: Services;
-  context: SurfaceContext;
-  balances: Balances;
-  listening: ListeningAt;
-  gatewayEvents: GatewayEvents;
-  tunnels: Tunnels;
-  audit: AuditLog;
-  alerts: Alerts;
-  agents: Agents;
-  agentRegistry: AgentRegistry;
-  pool: { workers: Workers | null };
-  /** A fault of the gateway's own, for the log. */
-  report(error: unknown): void;
-}
+type ManagementParts = Omit<
+  ManagementApiInput,
+  'accessControl' | 'cliTools' | 'config' | 'idempotency' | 'log' | 'logins' | 'nameOfKey' | 'processControl' | 'version'
+> & { gatewayEvents: GatewayEvents; schedule: Schedule };
 
-/** The management API, with who may come in and what is recorded of it. */
-async function openManagementApi(
+/** Who may use the management API and what runs beside it; the API itself is loaded with its first request. */
+async function openManagementParts(
   { config, log, onClose, processControl = null, version }: Omit<OpenInput, 'onLive'>,
-  parts: DoorParts,
+  parts: ManagementParts,
 ): Promise<Pick<Opened, 'management' | 'setupCode'>> {
-  const { audit, context, gatewayEvents, live, report, schedule, sealing, services, snapshots } = parts;
-  const { pool, store, stored, tunnels } = parts;
+  const { audit, context, gatewayEvents, report, schedule, sealing, services, snapshots } = parts;
+  const { store, stored } = parts;
   const taskFailed = (error: unknown, task: string) =>
     logFailure(log, error, 'a periodic task failed', { task });
   schedule.every({ name: 'old audit records', everyMs: 3_600_000, run: audit.retain, onError: taskFailed });
@@ -891,30 +864,6 @@ async function openManagementApi(
     schedule,
   });
   onClose('logins and tokens', () => accessControl.close());
-  const noted = auditEvents(audit);
-  const backups = openBackups({
-    database: config.database,
-    dataDir: config.dataDir,
-    storageKey: sealing,
-    version,
-    failed: (work) =>
-      noted({
-        kind: 'change',
-        change: {
-          ...work,
-          collection: 'backups',
-          outcome: 'failure',
-          before: null,
-          after: null,
-          input: null,
-        },
-      }),
-    ended: gatewayEvents.backupEnded,
-    tasks: services.tasks,
-    report,
-    now: context.now,
-  });
-  onClose('backups', backups.close);
   const endScheduled = scheduleBackups(schedule, config.backups, {
     dataDir: config.dataDir,
     server: store.kind === 'postgres' && config.database !== null ? { url: config.database, store } : null,
@@ -924,7 +873,7 @@ async function openManagementApi(
     log,
   });
   onClose('scheduled backups', endScheduled);
-  const { close, grants, loginBegun, logins } = openLogins({
+  const { close, ...logins } = openLogins({
     store,
     sealingKey: sealing.key,
     schedule,
@@ -934,8 +883,8 @@ async function openManagementApi(
     reload: snapshots.reload,
   });
   onClose('logins at providers', close);
-  const once = createIdempotencyStore({ store, storageKey: sealing, now: context.now });
-  schedule.every({ name: 'kept answers', everyMs: 3_600_000, run: once.sweep, onError: taskFailed });
+  const idempotency = createIdempotencyStore({ store, storageKey: sealing, now: context.now });
+  schedule.every({ name: 'kept answers', everyMs: 3_600_000, run: idempotency.sweep, onError: taskFailed });
   const cliTools = openCliTools({
     config,
     store,
@@ -947,79 +896,23 @@ async function openManagementApi(
     now: context.now,
     found: gatewayEvents.toolsFound,
   });
-  const proxies = networks(config.trustedProxies);
-  const management = openManagement({
-    cliTools,
-    events: parts.events,
-    finishLogin: logins.returned,
-    accessControl,
-    live,
-    metrics: parts.metrics,
-    streams: parts.streams,
-    once,
-    version,
-    report,
-    warn: (sentence) => log.warn(sentence),
-    now: context.now,
-    trusted: (address) => proxies(address) || (tunnels.open() && isLoopbackAddress(address)),
-    hosts: context.hosts,
-    resources: [
-      ...gatewayResources({
-        ...stored,
-        store,
-        config,
-        limits: snapshots.limits,
-        answers: cacheOfAll(context.answers, pool),
-        now: context.now,
-        login: { tokens: context.tokens, logins, grants, loginBegun, listening: parts.listening },
-        accounts: context.accounts,
-        balances: parts.balances,
-        snapshot: snapshots.current,
-        reload: snapshots.reload,
-        async running() {
-          const calls = context.watch.members().flatMap((call) => call.describe?.() ?? []);
-          const ofWorkers = (await pool.workers?.running()) ?? [];
-          return runningRequests([...calls, ...ofWorkers], snapshots.current(), context.now());
-        },
-      }),
-      ...services.resources,
-      processResource({
-        control: processControl,
-        version,
-        now: context.now,
-        mayRun: ({ address }) => isLoopbackAddress(address) || config.remoteDetection,
-      }),
-      auditResource(audit),
-      toolsResource({
-        service: cliTools.service,
-        mayRun: ({ address }) => isLoopbackAddress(address) || config.remoteDetection,
-      }),
-      backups.resource,
-      tunnelsResource(tunnels),
-      parts.alerts.resource,
-      agentsResource({
-        registry: parts.agentRegistry,
-        reload: snapshots.reload,
-        agents: agentStore(store),
-        allowedCommands: config.agentCommands,
-        now: context.now,
-        running: parts.agents,
-        mayRun: ({ address }) => isLoopbackAddress(address) || config.remoteDetection,
-      }),
-    ],
-    audit: noted,
-  });
+  const management = lateManagement(async () => {
+    const { openManagementApi } = await import('./management-api.ts');
+    return openManagementApi({
+      ...parts,
+      accessControl,
+      cliTools,
+      config,
+      idempotency,
+      log,
+      logins,
+      nameOfKey,
+      processControl,
+      version,
+    });
+  }, report);
+  onClose('management API', management.close);
   return { management, setupCode: accessControl.offer()?.code ?? null };
-}
-
-/** The cache of this process and those of the workers, as one. */
-function cacheOfAll(own: AnswerCache, pool: { workers: Workers | null }): CacheInput['answers'] {
-  return {
-    async stats() {
-      return cacheSum([own.stats(), ...((await pool.workers?.cacheStats()) ?? [])]);
-    },
-    clear: async () => own.clear() + ((await pool.workers?.clearCaches()) ?? 0),
-  };
 }
 
 /** A connection in use, as it is named to people. */
@@ -1132,26 +1025,6 @@ function measuredConnection({ connection, provider }: Route): MeasuredConnection
 
 function openCalls(calls: readonly OpenCall[]): { open: number; waiting: number } {
   return { open: calls.length, waiting: calls.filter(({ waits }) => waits === true).length };
-}
-
-/** The requests on their way, the oldest first, as they are shown. */
-function runningRequests(calls: readonly RunningCall[], snapshot: Snapshot, now: number): RunningRequest[] {
-  return [...calls]
-    .sort((one, other) => one.startedAt - other.startedAt)
-    .map((call) => ({
-      id: call.id,
-      started_at: new Date(call.startedAt).toISOString(),
-      elapsed_ms: Math.max(0, now - call.startedAt),
-      key_id: call.keyId,
-      key_name: nameOfKey(snapshot, call.keyId),
-      format: call.format,
-      requested_model: call.requestedModel,
-      connection: call.connection,
-      model: call.model,
-      attempts: call.attempts,
-      state: call.state,
-      user_agent: call.userAgent,
-    }));
 }
 
 /** Every path of the gateway. */

@@ -20,7 +20,7 @@ import { isManagementPath, refusalWithHeaders } from './management/refusal.ts';
 import { renderError } from './proxy/answer/error.ts';
 import { loggedPath, matchPath, methodsOf, safePath } from './proxy/inbound/routes.ts';
 import { traceparentOf } from './proxy/metering/entry.ts';
-import { createLearned } from './proxy/quirks/learned.ts';
+import { createUpstreamQuirks } from './proxy/quirks/upstream-quirks.ts';
 import type { OpenCall } from './proxy/request/open-call.ts';
 import { createWatch } from './proxy/request/watch.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
@@ -144,7 +144,7 @@ async function open(
         takeHealthState(event.changed);
         return;
       case 'hint':
-        accounts.hear(event.hint);
+        accounts.applyHint(event.hint);
         return;
       case 'session':
         routing.takeSession(event.place.session, event.place.entry);
@@ -194,7 +194,7 @@ async function open(
     pools: createPools({ connectMs: config.timeouts.connectMs, listening, client: config.upstreamClient }),
     watch,
     answers,
-    ...createLearned(),
+    ...createUpstreamQuirks(),
     limits: { ...limits, countMore: ownersTask },
     tokens: createTokenCache({
       now,
@@ -306,7 +306,7 @@ async function open(
 
   const joined = await owner.ask('join', null);
   for (const healthState of joined.healthStates) takeHealthState(healthState);
-  for (const hint of joined.hints) accounts.hear(hint);
+  for (const hint of joined.hints) accounts.applyHint(hint);
   takeHosts(joined.hosts);
   if (joined.serving) plane.start();
   const newer = early;

@@ -28,7 +28,7 @@ export interface AgentRequest {
 }
 
 /** An agent that is ready to be asked. */
-export interface AskedAgent {
+export interface AgentUpstream {
   /** What it is not told. */
   dropped: readonly Concept[];
   /** What the chat format calls the bound of the answer, which agents do not take; null where none is set. */
@@ -40,7 +40,7 @@ export interface AskedAgent {
 /** The ACP agents of a gateway. */
 export interface Agents {
   /** @throws GatewayError `model_not_found`, `connection_unusable`, `invalid_request`, `not_translatable` */
-  ask(request: AgentRequest): AskedAgent;
+  ask(request: AgentRequest): AgentUpstream;
   /** How an agent is just now. */
   status(id: string): AgentProcesses & { stopped: boolean };
   /** Opens a session of its own and asks for one word. @throws GatewayError */

@@ -19,7 +19,7 @@ export function remainingLimits(counters: readonly Counter[], at: number): Remai
 }
 
 /**
- * What is left of requests and of tokens, as headers in the caller's convention, flat. Names: OpenAI API reference, "Rate
+ * What is left of requests and of tokens, as headers in the client's convention, flat. Names: OpenAI API reference, "Rate
  * limits in headers"; Anthropic API reference, "Response headers".
  */
 export function rateHeaders(rates: readonly RemainingLimit[], dialect: RateDialect, at: number): string[] {

@@ -2,7 +2,7 @@ import type { FinishReason } from '../codecs/model/finish-reason.ts';
 import type { Config } from '../config.ts';
 import type { CacheRow } from './schema.ts';
 
-/** An answer as it went to the caller who asked first. */
+/** An answer as it went to the client who asked first. */
 export interface CachedAnswer {
   status: number;
   /** What can be said again to others, flat. */

@@ -20,7 +20,7 @@ export interface ModelInfo {
   structuredOutput: boolean | null;
   /** When it came out: `YYYY-MM-DD` or `YYYY-MM`. */
   released: string | null;
-  /** No longer offered to new callers, or about to end. */
+  /** No longer offered to new clients, or about to end. */
   deprecated: boolean;
   /** Not finished yet. */
   stage: 'alpha' | 'beta' | null;

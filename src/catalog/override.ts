@@ -24,7 +24,7 @@ export function overrideFinder(overrides: Readonly<Record<string, PriceOverride>
   const find = (name: string): PriceOverride | null =>
     exact.get(name) ?? patterns.find(({ start }) => name.startsWith(start))?.price ?? null;
   if (exact.size === 0 && patterns.length === 0) return () => null;
-  // Asked for every request; the models that are in use are few, the names that callers make up may be many.
+  // Asked for every request; the models that are in use are few, the names that clients make up may be many.
   const found = new Map<string, PriceOverride | null>();
   return (provider, model) => {
     const name = `${provider}/${model}`;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type RowFinder, rowFinder } from './match.ts';
 import type { PriceRow, PriceTable } from './schema.ts';
 
-/** How many (seller, model) pairs are remembered. Model names come from callers, so the memory must have an end. */
+/** How many (seller, model) pairs are remembered. Model names come from clients, so the memory must have an end. */
 const remembered = 4096;
 
 /** Reads the generated table: about 150 KB, parsed once for each catalog. */

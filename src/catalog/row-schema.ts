@@ -111,7 +111,7 @@ export const modelRow = z.object({
   structured_output: z.boolean().nullable(),
   /** When it came out: `YYYY-MM-DD` or `YYYY-MM`. */
   released: z.string().nullable(),
-  /** No longer offered to new callers; null when not known. */
+  /** No longer offered to new clients; null when not known. */
   deprecated: z.boolean().nullable(),
   stage: z.enum(['alpha', 'beta']).nullable(),
   /** Whether a price is known. */

@@ -65,7 +65,7 @@ const row = z.strictObject({
   price: z.array(period).optional(),
   /** The model costs nothing. */
   free: z.literal(1).optional(),
-  /** No longer offered to new callers. */
+  /** No longer offered to new clients. */
   old: z.literal(1).optional(),
   /** The ids under which the model can be called as they stand, when it can. */
   call: z.array(z.string().min(1)).optional(),

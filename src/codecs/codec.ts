@@ -15,7 +15,7 @@ export type { ReportedError } from './model/stream-part.ts';
 /**
  * What one frame of a healthy or failing stream means.
  * `preamble` commits the gateway to nothing (role chunk, `message_start`, `response.created`, ping);
- * `content` is the first thing a caller can act on; `error` is a failure inside HTTP 200;
+ * `content` is the first thing a client can act on; `error` is a failure inside HTTP 200;
  * `end` is the frame that the format requires of a finished stream.
  */
 export type FrameMeaning = 'preamble' | 'content' | 'error' | 'end';
@@ -107,7 +107,7 @@ export interface ConversationCodec {
   reader(): PartReader;
   writer(context: AnswerContext): PartWriter;
   names: ConceptNames;
-  /** What its callers may ask for besides, in their words: it is read, and no request is written with it. */
+  /** What its clients may ask for besides, in their words: it is read, and no request is written with it. */
   acceptedOnly?: ConceptNames;
   /** Other words that requests have for the same. */
   otherWords?: ConceptWords;

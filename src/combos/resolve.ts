@@ -199,7 +199,7 @@ function notFound(requested: string, id: string): GatewayError {
   );
 }
 
-/** Caller-made text, made safe to repeat in an error: control characters out, length bounded. */
+/** Client-made text, made safe to repeat in an error: control characters out, length bounded. */
 export function printable(text: string): string {
   const clean = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
   return clean.length > 200 ? `${clean.slice(0, 200)}…` : clean;

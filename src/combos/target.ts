@@ -10,11 +10,11 @@ export interface Target {
   provider: Provider;
   /** The model id that the upstream knows. */
   model: string;
-  /** The wire format in which the provider is asked: the caller's own where it speaks that, else one to translate into. */
+  /** The wire format in which the provider is asked: the client's own where it speaks that, else one to translate into. */
   format: WireFormat;
   /** The most tokens that the catalogue says the model writes. */
   outputLimit?: number;
-  /** True when the catalogue says that the model is no longer offered to new callers. */
+  /** True when the catalogue says that the model is no longer offered to new clients. */
   deprecated?: boolean;
   /** Ids of the combos within the one that was asked for on the way to it, the outermost first; absent where there is none. */
   innerCombos?: readonly string[];

@@ -42,7 +42,7 @@ export interface AccountState {
   load: Load;
 }
 
-/** Callers name models freely; so many of an account are remembered. */
+/** Clients name models freely; so many of an account are remembered. */
 const MAX_MODELS = 500;
 
 export const ready: Condition = { state: 'ready' };

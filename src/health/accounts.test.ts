@@ -24,20 +24,20 @@ function setUp(provider = 'openai-compatible') {
   return { accounts, asked, kept, time };
 }
 
-const failure = (status: number, said = '', headers: Record<string, string> = {}): AttemptFailure => ({
+const failure = (status: number, errorText = '', headers: Record<string, string> = {}): AttemptFailure => ({
   code: 'upstream_error',
   status,
-  said,
-  message: said,
+  errorText,
+  message: errorText,
   headers,
   retryAfter: null,
 });
 
 function fail(accounts: Accounts, asked: AttemptTarget, failed: AttemptFailure) {
   const running = accounts.begin(asked);
-  const judged = running.failed(failed);
+  const effect = running.failed(failed);
   running.closed();
-  return judged;
+  return effect;
 }
 
 describe('accounts', () => {
@@ -56,8 +56,8 @@ describe('accounts', () => {
 
   it('cool for a model that is not served, and go on with the others', () => {
     const { accounts, asked } = setUp();
-    const judged = fail(accounts, asked('gone'), failure(404, 'model_not_found the model does not exist'));
-    assert.equal(judged.effect, 'cooling until 12:01:00 (model not served)');
+    const effect = fail(accounts, asked('gone'), failure(404, 'model_not_found the model does not exist'));
+    assert.equal(effect.effect, 'cooling until 12:01:00 (model not served)');
     assert.equal(accounts.conditionOf('c', 'gone').state, 'cooling');
     assert.equal(accounts.conditionOf('c', 'm-1').state, 'ready');
     assert.equal(accounts.availability('c', 'gone').may, 'last');
@@ -100,7 +100,7 @@ describe('accounts', () => {
 
   it('are exhausted when a limit is used up for long, whatever the refusal is called', () => {
     const { accounts, asked } = setUp('anthropic');
-    const judged = fail(
+    const effect = fail(
       accounts,
       asked(),
       failure(429, 'rate_limit_error', {
@@ -109,13 +109,13 @@ describe('accounts', () => {
         'anthropic-ratelimit-unified-5h-reset': String(start / 1000 + 7200),
       }),
     );
-    assert.equal(judged.kind, 'quota');
+    assert.equal(effect.kind, 'quota');
     const condition = accounts.conditionOf('c', 'm-1');
     assert.deepEqual(condition, { state: 'exhausted', until: start + 7_200_000, reason: 'quota used up' });
     assert.equal(accounts.headroom('c'), 0);
   });
 
-  it('are not blamed for what callers do', () => {
+  it('are not blamed for what clients do', () => {
     const { accounts, asked, kept } = setUp();
     for (const status of [400, 404, 409, 413, 422])
       assert.equal(fail(accounts, asked(), failure(status, 'previous_response_id')).effect, null);
@@ -144,7 +144,7 @@ describe('accounts', () => {
   it('tell how much of their limits is left, until it is whole again', () => {
     const { accounts, asked, time } = setUp();
     const running = accounts.begin(asked());
-    running.heard({
+    running.headReceived({
       'x-ratelimit-limit-requests': '10',
       'x-ratelimit-remaining-requests': '4',
       'x-ratelimit-reset-requests': '6s',

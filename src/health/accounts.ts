@@ -35,7 +35,7 @@ export interface Accounts extends HealthView {
   /** Forgets what is held against an account and its models. False when there was nothing. */
   reset(connectionId: string): boolean;
   /** Takes over what another gateway found out, unless this one knows of something that keeps requests away already. */
-  hear(hint: HealthHint): void;
+  applyHint(hint: HealthHint): void;
   /** Conditions that are not `ready`, the account's own first. */
   conditionsOf(connectionId: string): { model: string | null; condition: Condition }[];
   limitsOf(connectionId: string): RateLimitStatus[];
@@ -46,7 +46,7 @@ export interface Accounts extends HealthView {
   /** The health states that this gateway found out itself, for a process of it that starts. */
   kept(): StoredHealthState[];
   /** What other gateways found out, for the same. */
-  heard(): HealthHint[];
+  receivedHints(): HealthHint[];
 }
 
 export interface AccountsInput {
@@ -72,9 +72,9 @@ export function createAccounts(input: AccountsInput): Accounts {
     return account;
   };
   /** What was not found out here. */
-  const heard = new WeakSet<HealthState>();
-  const isHeard = ({ healthState }: StoredHealthState): boolean =>
-    healthState !== null && heard.has(healthState);
+  const fromHints = new WeakSet<HealthState>();
+  const isFromHint = ({ healthState }: StoredHealthState): boolean =>
+    healthState !== null && fromHints.has(healthState);
   const all = () => [...accounts.values()].flatMap(storedHealthStates);
   for (const one of kept) restore(accountOf(one.connectionId), one);
   const forget = (account: AccountState): boolean => {
@@ -126,14 +126,16 @@ export function createAccounts(input: AccountsInput): Accounts {
       const account = accounts.get(connectionId);
       return account === undefined ? false : forget(account);
     },
-    hear(hint) {
+    applyHint(hint) {
       const { connectionId, model } = hint;
       const account = accountOf(connectionId);
       const held = (model === null ? account.own : account.models.get(model)) ?? null;
       const healthState = healthStateOfHint(hint, now());
-      if (healthState === null ? held === null || !heard.has(held) : held !== null && !isOver(held, now()))
+      if (
+        healthState === null ? held === null || !fromHints.has(held) : held !== null && !isOver(held, now())
+      )
         return;
-      if (healthState !== null) heard.add(healthState);
+      if (healthState !== null) fromHints.add(healthState);
       if (model === null) Object.assign(account, { own: healthState, fingerprint: null });
       else if (healthState === null) account.models.delete(model);
       else {
@@ -151,19 +153,19 @@ export function createAccounts(input: AccountsInput): Accounts {
       });
     },
     limitsOf: (connectionId) => limitsOf(accounts.get(connectionId), now()),
-    take(told) {
-      const account = accountOf(told.connectionId);
-      if (told.healthState !== null) restore(account, told);
-      else if (told.model !== null) account.models.delete(told.model);
+    take(entry) {
+      const account = accountOf(entry.connectionId);
+      if (entry.healthState !== null) restore(account, entry);
+      else if (entry.model !== null) account.models.delete(entry.model);
       else Object.assign(account, { own: null, fingerprint: null });
-      changed(told);
+      changed(entry);
     },
     takeLimits(connectionId, limits) {
       noteLimits(accountOf(connectionId), limits);
       limitsRead(connectionId, limits);
     },
-    kept: () => all().filter((one) => !isHeard(one)),
-    heard: () => all().flatMap((one) => (isHeard(one) ? (hintOf(one, now()) ?? []) : [])),
+    kept: () => all().filter((one) => !isFromHint(one)),
+    receivedHints: () => all().flatMap((one) => (isFromHint(one) ? (hintOf(one, now()) ?? []) : [])),
   };
 }
 
@@ -193,9 +195,9 @@ function restore(account: AccountState, { fingerprint, model, healthState }: Sto
 /** Clears what is held against an account, and says what that was. */
 function clearHealthStates(account: AccountState): StoredHealthState[] {
   const cleared = { connectionId: account.id, healthState: null, fingerprint: null };
-  const gone: StoredHealthState[] = [...account.models.keys()].map((model) => ({ ...cleared, model }));
-  if (account.own !== null) gone.push({ ...cleared, model: null });
+  const removed: StoredHealthState[] = [...account.models.keys()].map((model) => ({ ...cleared, model }));
+  if (account.own !== null) removed.push({ ...cleared, model: null });
   Object.assign(account, { own: null, fingerprint: null });
   account.models.clear();
-  return gone;
+  return removed;
 }

@@ -6,7 +6,7 @@ import { providerQuirks } from '../../test/support/provider-quirks.ts';
 import { findProvider, ownProviders } from '../providers/index.ts';
 import { faults, kindOf, rowOf, usualFaults } from './faults.ts';
 
-const saidOf = ({ message, type }: { message: string; type: string }) => `${type} ${message}`;
+const errorTextOf = ({ message, type }: { message: string; type: string }) => `${type} ${message}`;
 
 describe('what failures mean', () => {
   for (const example of faultExamples) {
@@ -16,7 +16,10 @@ describe('what failures mean', () => {
     it(`is "${expected}" for ${status} "${message}" of ${id}`, () => {
       const provider = findProvider(id);
       assert.ok(provider);
-      assert.equal(kindOf({ code: 'upstream_error', status, said: saidOf(example) }, provider), expected);
+      assert.equal(
+        kindOf({ code: 'upstream_error', status, errorText: errorTextOf(example) }, provider),
+        expected,
+      );
     });
   }
 
@@ -24,16 +27,16 @@ describe('what failures mean', () => {
     const rows = [...usualFaults, ...ownProviders.flatMap(({ faults: own = [] }) => own)];
     // provider-pairs.test.ts sends the documented errors through the gateway.
     const documented = [...providerQuirks, ...nativeQuirks].flatMap(({ errors, provider }) =>
-      errors.map(({ body, status }) => ({ provider, status, said: JSON.stringify(body) })),
+      errors.map(({ body, status }) => ({ provider, status, errorText: JSON.stringify(body) })),
     );
     const examples = [
-      ...faultExamples.map((example) => ({ ...example, said: saidOf(example) })),
+      ...faultExamples.map((example) => ({ ...example, errorText: errorTextOf(example) })),
       ...documented,
     ];
     const shown = new Set(
-      examples.map(({ provider: id, said, status }) => {
+      examples.map(({ provider: id, errorText, status }) => {
         const provider = findProvider(id);
-        return provider && rowOf({ status, said }, provider);
+        return provider && rowOf({ status, errorText }, provider);
       }),
     );
     assert.deepEqual(
@@ -48,7 +51,7 @@ describe('what failures mean', () => {
   });
 
   it('is told apart where no answer came', () => {
-    const none = { status: null, said: '' };
+    const none = { status: null, errorText: '' };
     assert.equal(kindOf({ ...none, code: 'upstream_unreachable' }, {}), 'unreachable');
     assert.equal(kindOf({ ...none, code: 'upstream_timeout' }, {}), 'timeout');
     assert.equal(kindOf({ ...none, code: 'shutting_down' }, {}), 'request');

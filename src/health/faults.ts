@@ -11,7 +11,7 @@ export type Effect =
 
 export interface Fault {
   /** In a few words, for the reason of a condition and for messages. */
-  says: string;
+  label: string;
   effect: Effect;
   /** What is tried next: another target, one that reads more, or nothing, for it would fail anywhere. */
   next: 'another' | 'larger' | 'stop';
@@ -62,40 +62,46 @@ export const faults: Readonly<Record<FaultKind, Fault>> = {
   request: row('request refused', none, 'stop', false),
 };
 
-function row(says: string, effect: Effect, next: Fault['next'], passing: boolean): Fault {
-  return { says, effect, next, passing };
+function row(label: string, effect: Effect, next: Fault['next'], passing: boolean): Fault {
+  return { label, effect, next, passing };
 }
 
 /** What answers of a status mean unless a provider's own row says otherwise. The first that fits decides. */
 export const usualFaults: readonly FaultRow[] = [
-  { statuses: [400], says: /\b(?:model_not_found|unknown_model|invalid_model)\b/, kind: 'model' },
+  { statuses: [400], pattern: /\b(?:model_not_found|unknown_model|invalid_model)\b/, kind: 'model' },
   { statuses: [401], kind: 'credential' },
   { statuses: [402], kind: 'billing' },
   {
     statuses: [403],
-    says: /insufficient[ _](?:balance|credit|quota|funds)|not[ _]enough[ _]balance|balance is insufficient|out of credits|billing/i,
+    pattern:
+      /insufficient[ _](?:balance|credit|quota|funds)|not[ _]enough[ _]balance|balance is insufficient|out of credits|billing/i,
     kind: 'billing',
   },
   {
     statuses: [403],
-    says: /(?:invalid|incorrect|revoked|expired|disabled|unknown)[^.]{0,20}(?:api[ _-]?key|token|credential)|(?:api[ _-]?key|token|credential)s?[^.]{0,30}(?:invalid|revoked|expired|disabled|not (?:valid|found))|authentication_error|unauthenticated/i,
+    pattern:
+      /(?:invalid|incorrect|revoked|expired|disabled|unknown)[^.]{0,20}(?:api[ _-]?key|token|credential)|(?:api[ _-]?key|token|credential)s?[^.]{0,30}(?:invalid|revoked|expired|disabled|not (?:valid|found))|authentication_error|unauthenticated/i,
     kind: 'credential',
   },
-  { statuses: [403], says: /moderat|flagged|content[ _](?:policy|filter)|safety/i, kind: 'request' },
+  { statuses: [403], pattern: /moderat|flagged|content[ _](?:policy|filter)|safety/i, kind: 'request' },
   { statuses: [403], kind: 'permission' },
   {
     statuses: [404],
-    says: /\b(?:response|item|file|conversation)\b[^.]{0,200}\bnot found|previous_response/i,
+    pattern: /\b(?:response|item|file|conversation)\b[^.]{0,200}\bnot found|previous_response/i,
     kind: 'request',
   },
-  { statuses: [404, 410], says: /model|deployment|not_found_error/i, kind: 'model' },
+  { statuses: [404, 410], pattern: /model|deployment|not_found_error/i, kind: 'model' },
   { statuses: [404, 405, 410], kind: 'path' },
   { statuses: [408, 504, 524], kind: 'timeout' },
   { statuses: [409, 425, 499], kind: 'busy' },
-  { statuses: [429], says: /insufficient[ _](?:quota|balance|credit)|billing_hard_limit/i, kind: 'billing' },
+  {
+    statuses: [429],
+    pattern: /insufficient[ _](?:quota|balance|credit)|billing_hard_limit/i,
+    kind: 'billing',
+  },
   // What a plan allows for hours or days: https://docs.z.ai/api-reference/api-code
-  { statuses: [429], says: /\busage limit reached\b/i, kind: 'quota' },
-  { statuses: [429], says: /overloaded|at capacity|capacity exceeded/i, kind: 'overloaded' },
+  { statuses: [429], pattern: /\busage limit reached\b/i, kind: 'quota' },
+  { statuses: [429], pattern: /overloaded|at capacity|capacity exceeded/i, kind: 'overloaded' },
   { statuses: [429], kind: 'rate-limit' },
   { statuses: [503, 520, 522, 529], kind: 'overloaded' },
 ];
@@ -107,7 +113,7 @@ export interface FailedAttempt {
   /** What the upstream answered; null when it did not. */
   status: number | null;
   /** The error's type, code and message together. */
-  said: string;
+  errorText: string;
 }
 
 const kindOfCode: Partial<Readonly<Record<ErrorCode, FaultKind>>> = {
@@ -131,15 +137,17 @@ export function kindOf(failed: FailedAttempt, provider: Pick<Provider, 'faults'>
   const named = kindOfCode[code];
   if (named !== undefined) return named;
   if (status === null || code !== 'upstream_error') return 'request';
-  return rowOf({ status, said: failed.said }, provider)?.kind ?? (status >= 500 ? 'server' : 'request');
+  return (
+    rowOf({ status, errorText: failed.errorText }, provider)?.kind ?? (status >= 500 ? 'server' : 'request')
+  );
 }
 
 /** The row that an answer fits; null for what no row tells of. */
 export function rowOf(
-  { said, status }: { said: string; status: number },
+  { errorText, status }: { errorText: string; status: number },
   { faults: own = [] }: Pick<Provider, 'faults'>,
 ): FaultRow | null {
-  const fits = ({ says, statuses }: FaultRow) =>
-    statuses.includes(status) && (says === undefined || says.test(said));
+  const fits = ({ pattern, statuses }: FaultRow) =>
+    statuses.includes(status) && (pattern === undefined || pattern.test(errorText));
   return own.find(fits) ?? usualFaults.find(fits) ?? null;
 }

@@ -112,13 +112,15 @@ describe('the healthState of an account', () => {
   });
 });
 
-const penalty: fc.Arbitrary<Penalty> = fc.constantFrom(...Object.values(faults)).chain(({ effect, says }) => {
-  if (effect.to === 'none') return fc.constant(pause);
-  const { baseMs = 0, capMs = 0 } = 'baseMs' in effect ? effect : {};
-  return fc
-    .option(fc.integer({ min: -3_600_000, max: 10 * 24 * 3_600_000 }), { nil: null })
-    .map((ahead) => ({ to: effect.to, reason: says, baseMs, capMs, upstreamRetryAt: ahead }));
-});
+const penalty: fc.Arbitrary<Penalty> = fc
+  .constantFrom(...Object.values(faults))
+  .chain(({ effect, label }) => {
+    if (effect.to === 'none') return fc.constant(pause);
+    const { baseMs = 0, capMs = 0 } = 'baseMs' in effect ? effect : {};
+    return fc
+      .option(fc.integer({ min: -3_600_000, max: 10 * 24 * 3_600_000 }), { nil: null })
+      .map((ahead) => ({ to: effect.to, reason: label, baseMs, capMs, upstreamRetryAt: ahead }));
+  });
 
 type Step =
   | { do: 'ask'; last: boolean }

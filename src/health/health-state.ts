@@ -27,7 +27,7 @@ export type HealthEvent =
   | { type: 'begun' }
   | { type: 'succeeded'; begunAt: number }
   | { type: 'failed'; begunAt: number; penalty: Penalty }
-  /** An attempt ended and tells nothing: its caller left, or had itself to blame. */
+  /** An attempt ended and tells nothing: its client left, or had itself to blame. */
   | { type: 'inconclusive'; begunAt: number };
 
 /** Longest wait that an upstream may order, by state: some name an hour for what is over in a second. */
@@ -82,7 +82,7 @@ function failed(
   { begunAt, penalty }: HealthEvent & { type: 'failed' },
   now: number,
 ): HealthState {
-  const fresh = judged(penalty, healthState?.failures ?? 0, now);
+  const fresh = stateAfter(penalty, healthState?.failures ?? 0, now);
   if (healthState === null) return fresh;
   // What weighs less does not end what weighs more: a server error says nothing of a refused credential.
   if (rank[penalty.to] < rank[healthState.state] && !isOver(healthState, now)) return healthState;
@@ -99,7 +99,7 @@ function failed(
   return healthState;
 }
 
-function judged(
+function stateAfter(
   { baseMs, capMs, reason, to, upstreamRetryAt }: Penalty,
   earlier: number,
   now: number,

@@ -11,7 +11,7 @@ describe('what another gateway found out about an account', () => {
     const clock = { now: 10_000_000 };
     const told: StoredHealthState[] = [];
     const other = createAccounts({ now: () => clock.now, changed: (kept) => void told.push(kept) });
-    other.hear({
+    other.applyHint({
       connectionId: 'con_1',
       model: null,
       state: 'exhausted',
@@ -30,9 +30,9 @@ describe('what another gateway found out about an account', () => {
   it('ends when it has ended there, and what was found out here stays', () => {
     const other = createAccounts({ now: () => 1_000, changed() {} });
     const about = { connectionId: 'con_1', reason: 'rate limit', failures: 1, forMs: minute, told: false };
-    other.hear({ ...about, model: 'm-1', state: 'cooling' });
+    other.applyHint({ ...about, model: 'm-1', state: 'cooling' });
     assert.equal(other.availability('con_1', 'm-1').may, 'last');
-    other.hear({ connectionId: 'con_1', model: 'm-1', state: 'ready' });
+    other.applyHint({ connectionId: 'con_1', model: 'm-1', state: 'ready' });
     assert.equal(other.availability('con_1', 'm-1').may, 'go');
     const own: StoredHealthState = {
       connectionId: 'con_2',
@@ -41,8 +41,8 @@ describe('what another gateway found out about an account', () => {
       healthState: { state: 'needs-attention', since: 1, failures: 1, reason: 'credential refused' },
     };
     const accounts = createAccounts({ now: () => 1_000, changed() {}, kept: [own] });
-    accounts.hear({ ...about, connectionId: 'con_2', model: null, state: 'cooling' });
-    accounts.hear({ connectionId: 'con_2', model: null, state: 'ready' });
+    accounts.applyHint({ ...about, connectionId: 'con_2', model: null, state: 'cooling' });
+    accounts.applyHint({ connectionId: 'con_2', model: null, state: 'ready' });
     assert.equal(accounts.conditionOf('con_2', 'm-1').state, 'needs-attention');
   });
 
@@ -50,15 +50,15 @@ describe('what another gateway found out about an account', () => {
     const clock = { now: 1_000 };
     const owner = createAccounts({ now: () => clock.now, changed() {} });
     const about = { connectionId: 'con_1', model: null, reason: 'rate limit', failures: 1, told: true };
-    owner.hear({ ...about, state: 'exhausted', forMs: minute });
+    owner.applyHint({ ...about, state: 'exhausted', forMs: minute });
     clock.now += 1_000;
     assert.deepEqual(owner.kept(), []);
-    const hints = owner.heard();
+    const hints = owner.receivedHints();
     assert.deepEqual(hints, [{ ...about, state: 'exhausted', forMs: minute - 1_000 }]);
     const worker = createAccounts({ now: () => clock.now, changed() {} });
-    for (const hint of hints) worker.hear(hint);
+    for (const hint of hints) worker.applyHint(hint);
     assert.equal(worker.availability('con_1', 'm-1').may, 'wait');
-    worker.hear({ connectionId: 'con_1', model: null, state: 'ready' });
+    worker.applyHint({ connectionId: 'con_1', model: null, state: 'ready' });
     assert.equal(worker.availability('con_1', 'm-1').may, 'go');
   });
 

@@ -33,7 +33,7 @@ export interface FailureEffect {
 /** One attempt, from its beginning to its end. */
 export interface Running {
   /** The head of the answer came. */
-  heard(headers: IncomingHttpHeaders): void;
+  headReceived(headers: IncomingHttpHeaders): void;
   /** The first content came, so many milliseconds after the beginning; null where that cannot be told. */
   succeeded(ms: number | null): void;
   failed(failed: AttemptFailure): FailureEffect;
@@ -69,7 +69,7 @@ export class HealthAttempt implements Running {
     this.#happened({ type: 'begun' }, this.#begunAt);
   }
 
-  heard(headers: IncomingHttpHeaders): void {
+  headReceived(headers: IncomingHttpHeaders): void {
     if (!hasRateLimitHeaders(headers)) return;
     const { account, asked, now } = this.#input;
     const at = now();
@@ -98,13 +98,13 @@ export class HealthAttempt implements Running {
     const at = now();
     this.#reported = true;
     const kind = this.#kindOf(failed, at);
-    const { effect, says } = faults[kind];
+    const { effect, label } = faults[kind];
     if (effect.to === 'none') {
       this.#happened({ type: 'inconclusive', begunAt: this.#begunAt }, at);
       return { kind, effect: null, upstreamRetryAt: null };
     }
     const upstreamRetryAt = this.#retryAt(failed, at);
-    const penalty = verdictOf(effect, says, upstreamRetryAt);
+    const penalty = penaltyOf(effect, label, upstreamRetryAt);
     const event = { type: 'failed', begunAt: this.#begunAt, penalty } as const;
     const perModel =
       effect.scope === 'model' || (effect.scope === 'limited' && asked.provider.limitsPerModel);
@@ -186,7 +186,7 @@ export class HealthAttempt implements Running {
   }
 }
 
-function verdictOf(
+function penaltyOf(
   effect: Exclude<Effect, { to: 'none' }>,
   reason: string,
   upstreamRetryAt: number | null,

@@ -63,9 +63,9 @@ describe('what an upstream says about waiting', () => {
     );
     fc.assert(
       fc.property(anything, anything, fc.option(fc.double()), (header, message, body) => {
-        const said = { 'retry-after': header, 'retry-after-ms': message };
+        const errorText = { 'retry-after': header, 'retry-after-ms': message };
         for (const until of [
-          retryAt(said, '', body, now),
+          retryAt(errorText, '', body, now),
           retryAt({ 'retry-after': header }, `try again in ${message}s`, body, now),
           parseRetryTime(header, now),
         ]) {

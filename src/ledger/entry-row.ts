@@ -50,7 +50,7 @@ export function rowOfEntry(entry: LedgerEntry, keyName: string | null) {
     usage_capped: usage !== null && isCapped(usage),
     cached: entry.cached,
     continued: entry.continued,
-    asked_tier: entry.askedTier,
+    asked_tier: entry.requestedTier,
     served_tier: entry.servedTier,
     finish_reason: entry.finishReason,
     raw_finish_reason: entry.rawFinishReason,

@@ -80,7 +80,7 @@ const fields: readonly (readonly [string, (entry: LedgerEntry) => Value])[] = [
   ['error_code', (entry) => entry.errorCode],
   ['error_message', (entry) => entry.errorMessage],
   ['streamed', (entry) => (entry.streamed ? 1 : 0)],
-  ['asked_tier', (entry) => entry.askedTier],
+  ['asked_tier', (entry) => entry.requestedTier],
   ...useFields,
   ['on_plan', ({ billing }) => (billing === 'plan' ? 1 : 0)],
   ['session', (entry) => entry.session],

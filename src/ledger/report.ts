@@ -113,7 +113,7 @@ export function entryOf(row: Selectable<RequestTable>): LedgerRow {
     estimated: row.estimated === 1,
     cached: row.cached === 1,
     continued: row.continued,
-    askedTier: row.asked_tier,
+    requestedTier: row.asked_tier,
     servedTier: row.served_tier,
     finishReason: row.finish_reason,
     rawFinishReason: row.raw_finish_reason,

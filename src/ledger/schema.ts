@@ -68,7 +68,7 @@ export const ledgerEntry = z.object({
   /** How many targets went on with the answer where another broke off. */
   continued: z.int(),
   /** The service tier that the client asked for, in OpenAI's words where it has one; null where it named none. */
-  askedTier: z.string().nullable(),
+  requestedTier: z.string().nullable(),
   /** The tier that the answer says served it, by which it is priced; null where it does not say. */
   servedTier: z.string().nullable(),
   /** Why the answer ended; null where there was none, where it broke off, and where it does not say. */

@@ -17,8 +17,8 @@ export const anthropic: Provider = {
   dialect: { schema: 'anthropic', signedThinking: true, serviceTier: true },
   // https://platform.claude.com/docs/en/api/errors; a balance that is used up is said with 400.
   faults: [
-    { statuses: [400, 402, 403], says: /credit balance is too low|billing_error/i, kind: 'billing' },
-    { statuses: [403], says: /organization has been disabled|OAuth/i, kind: 'credential' },
+    { statuses: [400, 402, 403], pattern: /credit balance is too low|billing_error/i, kind: 'billing' },
+    { statuses: [403], pattern: /organization has been disabled|OAuth/i, kind: 'credential' },
   ],
   // https://platform.claude.com/docs/en/build-with-claude/batch-processing: half of the usual prices.
   tiers: { batch: [{ factor: 0.5, source: 'platform.claude.com 2026-11-23' }] },

@@ -25,7 +25,7 @@ export const azureOpenai: Provider = {
   compacts: ['endpoint'],
   keepsResponses: true,
   // A deployment that was made a moment ago is not there yet: https://learn.microsoft.com/azure/ai-services/openai/how-to/create-resource
-  faults: [{ statuses: [404], says: /DeploymentNotFound|OperationNotSupported/i, kind: 'model' }],
+  faults: [{ statuses: [404], pattern: /DeploymentNotFound|OperationNotSupported/i, kind: 'model' }],
   limitsPerModel: true,
   keyVariables: ['AZURE_OPENAI_API_KEY'],
   modelsDev: 'azure',

@@ -27,7 +27,7 @@ export const bedrock: Provider = {
       // The page above lists them; a request with any other is refused whole.
       betas: {
         member: 'anthropic_beta',
-        known: [
+        supported: [
           'computer-use-2024-10-22',
           'computer-use-2025-01-24',
           'token-efficient-tools-2025-02-19',
@@ -46,10 +46,10 @@ export const bedrock: Provider = {
   dialect: { schema: 'anthropic', signedThinking: true },
   // https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html
   faults: [
-    { statuses: [400], says: /model identifier is invalid|on-demand throughput/i, kind: 'model' },
+    { statuses: [400], pattern: /model identifier is invalid|on-demand throughput/i, kind: 'model' },
     { statuses: [424], kind: 'server' },
-    { statuses: [429], says: /per day/i, kind: 'quota' },
-    { statuses: [429], says: /not ready/i, kind: 'overloaded' },
+    { statuses: [429], pattern: /per day/i, kind: 'quota' },
+    { statuses: [429], pattern: /not ready/i, kind: 'overloaded' },
   ],
   modelsPath: null,
   forwardHeaders: 'standard',

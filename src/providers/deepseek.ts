@@ -21,7 +21,7 @@ export const deepseek: Provider = {
   // https://api-docs.deepseek.com/guides/thinking_mode: what was thought before a call comes back with it, or 400.
   dialect: { reasoningField: 'reasoning_content', noReasoning: '', maxStops: 16 },
   // https://api-docs.deepseek.com/quick_start/error_codes: "Insufficient Balance"; some of its surfaces say it with 400.
-  faults: [{ statuses: [400, 402, 403], says: /insufficient[ _]balance/i, kind: 'billing' }],
+  faults: [{ statuses: [400, 402, 403], pattern: /insufficient[ _]balance/i, kind: 'billing' }],
   modelsPath: '/models',
   /** https://api-docs.deepseek.com/api/get-user-balance */
   balance: {

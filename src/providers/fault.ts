@@ -31,13 +31,13 @@ export type FaultKind =
   | 'unusable'
   /** The request cannot be said in the target's format. */
   | 'untranslatable'
-  /** The caller's own: it would fail anywhere. */
+  /** The client's own: it would fail anywhere. */
   | 'request';
 
 /** How a failed answer is known. The first row that fits decides. */
 export interface FaultRow {
   statuses: readonly number[];
   /** Looked for in the error's type, code and message together. */
-  says?: RegExp;
+  pattern?: RegExp;
   kind: FaultKind;
 }

@@ -20,7 +20,7 @@ export const fireworks: Provider = {
   keepsResponses: true,
   dialect: { reasoningField: 'reasoning_content' },
   // https://docs.fireworks.ai/guides/inference-error-codes: spending limits and invoices suspend an account.
-  faults: [{ statuses: [412], says: /suspended|spending limit|failure to pay/i, kind: 'billing' }],
+  faults: [{ statuses: [412], pattern: /suspended|spending limit|failure to pay/i, kind: 'billing' }],
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['FIREWORKS_API_KEY'],

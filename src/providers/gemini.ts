@@ -19,7 +19,7 @@ export const gemini: Provider = {
   preferred: 'gemini',
   counts: ['gemini'],
   // https://ai.google.dev/gemini-api/docs/rate-limits: each limit of a day has a name with "PerDay" in the details.
-  faults: [{ statuses: [429], says: /PerDay/, kind: 'quota' }],
+  faults: [{ statuses: [429], pattern: /PerDay/, kind: 'quota' }],
   // https://ai.google.dev/gemini-api/docs/optimization; of priority it says only a range, 75 to 100 % more.
   tiers: {
     flex: [{ factor: 0.5, source: 'ai.google.dev 2026-11-23' }],

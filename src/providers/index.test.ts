@@ -364,7 +364,7 @@ test('auth of one format belongs to a format that the provider speaks', () => {
   }
 });
 
-test('only OpenAI and Anthropic get the headers of the caller', () => {
+test('only OpenAI and Anthropic get the headers of the client', () => {
   const all = providers.filter(({ forwardHeaders }) => forwardHeaders === 'all').map(({ id }) => id);
   assert.deepEqual(all, ['openai', 'anthropic']);
 });

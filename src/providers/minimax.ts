@@ -16,7 +16,7 @@ export const minimax: Provider = {
   },
   dialect: { reasoningField: 'reasoning_content', reasoningEffort: false },
   // https://platform.minimax.io/docs/api-reference/errorcode: what a plan allows for five hours.
-  faults: [{ statuses: [429], says: /\b2056\b/, kind: 'quota' }],
+  faults: [{ statuses: [429], pattern: /\b2056\b/, kind: 'quota' }],
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['MINIMAX_API_KEY'],

@@ -15,7 +15,7 @@ export const nvidia: Provider = {
   },
   dialect: { reasoningField: 'reasoning_content' },
   // Models are functions there: "Function '…': Not found for account '…'".
-  faults: [{ statuses: [404], says: /\bfunction\b/i, kind: 'model' }],
+  faults: [{ statuses: [404], pattern: /\bfunction\b/i, kind: 'model' }],
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['NVIDIA_API_KEY', 'NVIDIA_NIM_API_KEY'],

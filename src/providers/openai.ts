@@ -39,10 +39,10 @@ export const openai: Provider = {
   faults: [
     {
       statuses: [429, 403],
-      says: /insufficient_quota|billing_hard_limit_reached|billing_not_active/,
+      pattern: /insufficient_quota|billing_hard_limit_reached|billing_not_active/,
       kind: 'billing',
     },
-    { statuses: [401, 403], says: /account_deactivated|unsupported_country/, kind: 'credential' },
+    { statuses: [401, 403], pattern: /account_deactivated|unsupported_country/, kind: 'credential' },
   ],
   tiers: {
     // "Priced at Batch API rates", which are half of the usual ones: https://developers.openai.com/api/docs/guides/flex-processing

@@ -31,15 +31,15 @@ export const openrouter: Provider = {
   },
   // https://openrouter.ai/docs/api-reference/errors: 402 no credits, 403 for input that a moderator flags, 502 and 503 for the model's provider.
   faults: [
-    { statuses: [403], says: /moderat|flagged/i, kind: 'request' },
-    { statuses: [400], says: /not a valid model/i, kind: 'model' },
-    { statuses: [403], says: /key limit exceeded|limit exceeded/i, kind: 'billing' },
+    { statuses: [403], pattern: /moderat|flagged/i, kind: 'request' },
+    { statuses: [400], pattern: /not a valid model/i, kind: 'model' },
+    { statuses: [403], pattern: /key limit exceeded|limit exceeded/i, kind: 'billing' },
     {
       statuses: [502, 503],
-      says: /no (?:allowed |available )?(?:model )?providers?|model is down/i,
+      pattern: /no (?:allowed |available )?(?:model )?providers?|model is down/i,
       kind: 'overloaded',
     },
-    { statuses: [429], says: /free-models-per-day/i, kind: 'quota' },
+    { statuses: [429], pattern: /free-models-per-day/i, kind: 'quota' },
   ],
   limitsPerModel: true,
   modelsPath: '/v1/models/user',

@@ -39,12 +39,12 @@ export interface ModelInPath {
   stream: string;
   /** Members of the body that have no place here. */
   without: readonly string[];
-  /** Headers of the caller that mean nothing here. */
+  /** Headers of the client that mean nothing here. */
   withoutHeaders?: readonly string[];
   /** Members that every body has. */
   members?: Readonly<Record<string, string>>;
   /** What the header `anthropic-beta` names goes into this member, as a list of those that are known here. */
-  betas?: { member: string; known: readonly string[] };
+  betas?: { member: string; supported: readonly string[] };
 }
 
 /**
@@ -115,10 +115,10 @@ export interface Provider {
   modelsPath: string | null;
   /** Where it tells how much money is left, if it does. */
   balance?: BalanceSource;
-  /** Headers sent with every request unless the caller sent them. */
+  /** Headers sent with every request unless the client sent them. */
   headers?: Readonly<Record<string, string>>;
   /**
-   * `all`: the caller's own headers go along, for the vendor whose format and betas they belong to.
+   * `all`: the client's own headers go along, for the vendor whose format and betas they belong to.
    * `standard`: only content negotiation, for others, so that no client identity leaks to a third party.
    */
   forwardHeaders: 'all' | 'standard';

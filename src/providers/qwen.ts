@@ -26,7 +26,7 @@ export const qwen: Provider = {
   },
   keepsResponses: true,
   // https://www.alibabacloud.com/help/en/model-studio/error-code: an overdue payment is said with 400.
-  faults: [{ statuses: [400, 403], says: /\bArrearage\b/i, kind: 'billing' }],
+  faults: [{ statuses: [400, 403], pattern: /\bArrearage\b/i, kind: 'billing' }],
   modelsPath: '/compatible-mode/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['DASHSCOPE_API_KEY', 'QWEN_API_KEY'],

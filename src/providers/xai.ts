@@ -25,17 +25,17 @@ export const xai: Provider = {
   faults: [
     {
       statuses: [400, 403],
-      says: /incorrect api key|invalid api key|bad[-_ ]credentials/i,
+      pattern: /incorrect api key|invalid api key|bad[-_ ]credentials/i,
       kind: 'credential',
     },
     {
       statuses: [403, 429],
-      says: /(?:used all available|run out of|no) credits|spending limit/i,
+      pattern: /(?:used all available|run out of|no) credits|spending limit/i,
       kind: 'billing',
     },
     {
       statuses: [403],
-      says: /api key is (?:blocked|disabled)|team .{1,200} (?:blocked|disabled)/i,
+      pattern: /api key is (?:blocked|disabled)|team .{1,200} (?:blocked|disabled)/i,
       kind: 'credential',
     },
   ],

@@ -13,10 +13,10 @@ import { GatewayError } from '../lib/error.ts';
 import type { ProxyContext } from './context.ts';
 import { joined } from './json/joined.ts';
 import { newFacts } from './metering/entry.ts';
-import { type Asked, planned, unrecorded } from './prologue.ts';
+import { type IncomingRequest, localFacts, planRequest } from './prologue.ts';
 import { conversationCodec, translateRequest } from './translate/request.ts';
-import { askUpstream } from './upstream/ask.ts';
 import { readUpstreamError } from './upstream/error.ts';
+import { fetchUpstream } from './upstream/fetch.ts';
 import { redactSecrets } from './upstream/redaction.ts';
 import { extendPath, modelSegments, requestTo } from './upstream/request.ts';
 
@@ -31,13 +31,13 @@ interface Question {
   exchange: Exchange;
   format: WireFormat;
   counting: Counting;
-  /** The request to count, its model as the caller named it. */
+  /** The request to count, its model as the client named it. */
   request: JsonObject;
   target: Target;
 }
 
 /** Statuses of a server that does not count; others are answers to the question. */
-const cannotCount: ReadonlySet<number> = new Set([404, 405, 501]);
+const noCountStatuses: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /**
  * Tells how many tokens a request would be: the provider's own count where it counts, else an estimate, which the
@@ -53,7 +53,7 @@ export async function countTokens(
   const { limits } = context.config;
   const read = async () =>
     ({ kind: 'body', pieces: await readBody(exchange.request, { limitBytes: limits.bodyBytes }) }) as const;
-  const asked: Asked = {
+  const incoming: IncomingRequest = {
     exchange,
     principal,
     format,
@@ -61,18 +61,18 @@ export async function countTokens(
     read,
     ...(named === undefined ? {} : { named: { ...named, stream: false } }),
   };
-  const { facts, resolved } = await planned(context, unrecorded(newFacts(asked)), asked);
-  const sent = parseObject(joined(resolved.model.pieces).toString('utf8'));
+  const { facts, resolved } = await planRequest(context, localFacts(newFacts(incoming)), incoming);
+  const body = parseObject(joined(resolved.model.pieces).toString('utf8'));
   const counting = codecOf(format).counting;
-  if (sent === null || counting === undefined)
+  if (body === null || counting === undefined)
     throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
-  const request: JsonObject = { ...countedRequest(sent), model: facts.requestedModel };
+  const request: JsonObject = { ...countedRequest(body), model: facts.requestedModel };
   const [target] = resolved.targets;
   const question: Question = { context, exchange, format, counting, request, target };
-  const told = await ownCount(question);
-  const tokens = told ?? conversationTokens(conversationOf(question));
+  const providerCount = await countAtProvider(question);
+  const tokens = providerCount ?? conversationTokens(conversationOf(question));
   const headers = {
-    ...(told === null ? { 'x-gateway-estimated': 'true' } : {}),
+    ...(providerCount === null ? { 'x-gateway-estimated': 'true' } : {}),
     ...(format === 'anthropic-messages' ? { 'request-id': exchange.id } : {}),
   };
   sendJson(exchange, 200, counting.write(Math.max(1, Math.ceil(tokens))), {
@@ -86,7 +86,7 @@ function conversationOf({ format, request }: Question): Conversation {
 }
 
 /** The count of the provider itself; null when it does not count. @throws GatewayError for what the provider refuses */
-async function ownCount(question: Question): Promise<number | null> {
+async function countAtProvider(question: Question): Promise<number | null> {
   const { context, exchange, target } = question;
   const counting = codecOf(target.format).counting;
   if (counting === undefined || !target.provider.counts?.includes(target.format)) return null;
@@ -97,13 +97,13 @@ async function ownCount(question: Question): Promise<number | null> {
     exchange,
     target,
     body: [Buffer.from(body)],
-    again: false,
+    freshSocket: false,
     translated: target.format !== question.format,
     pathOf: (path) => extendPath(path, end),
   });
   const onAbort = (abort: () => void) => void exchange.response.on('close', abort);
-  const answer = await askUpstream(context, request, onAbort);
-  if (cannotCount.has(answer.status)) return null;
+  const answer = await fetchUpstream(context, request, onAbort);
+  if (noCountStatuses.has(answer.status)) return null;
   if (answer.status >= 300) {
     const { format } = target;
     const redact = (text: string) => redactSecrets(context, target.connection, text);
@@ -115,12 +115,12 @@ async function ownCount(question: Question): Promise<number | null> {
   return tokens;
 }
 
-/** The request in the words of the target; members of no format go along where it is the caller's own. */
+/** The request in the words of the target; members of no format go along where it is the client's own. */
 function requestFor({ format, request, target }: Question): JsonObject {
   if (target.format !== format) {
     const body = [Buffer.from(JSON.stringify(request))];
-    const made = translateRequest({ body, named: null, target }, format, { cacheMarks: false });
-    return parseObject(joined(made.body).toString('utf8')) ?? {};
+    const translated = translateRequest({ body, named: null, target }, format, { cacheMarks: false });
+    return parseObject(joined(translated.body).toString('utf8')) ?? {};
   }
   if (conversationCodec(format).pathOf === null) return { ...request, model: target.model };
   const { model: _, stream: __, ...rest } = request;

@@ -8,8 +8,8 @@ import { GatewayError } from '../lib/error.ts';
 import { providerDialect } from '../providers/dialect.ts';
 import type { ProxyContext } from './context.ts';
 import { newFacts } from './metering/entry.ts';
-import { type Asked, type PlannedRequest, planned, unrecorded } from './prologue.ts';
-import { knownCap } from './quirks/output-caps.ts';
+import { type IncomingRequest, localFacts, type PlannedRequest, planRequest } from './prologue.ts';
+import { rememberedOutputCap } from './quirks/output-caps.ts';
 import { translateRequest } from './translate/request.ts';
 import { unknownBetas } from './upstream/model-in-path.ts';
 import { requestTo } from './upstream/request.ts';
@@ -58,13 +58,13 @@ export function refuseDryRun({ headers }: { headers: IncomingHttpHeaders }): voi
  * provider, charged, counted, kept or written down.
  * @throws GatewayError as for the request itself
  */
-export async function dryRun(context: ProxyContext, asked: Asked): Promise<void> {
-  const request = await planned(context, unrecorded(newFacts(asked)), asked);
+export async function dryRun(context: ProxyContext, incoming: IncomingRequest): Promise<void> {
+  const request = await planRequest(context, localFacts(newFacts(incoming)), incoming);
   const { facts, plan, resolved } = request;
-  sendJson(asked.exchange, 200, {
+  sendJson(incoming.exchange, 200, {
     object: 'gateway.dry_run',
     model: facts.requestedModel,
-    format: asked.format,
+    format: incoming.format,
     combo: plan.trace.combo,
     targets: resolved.targets.map((target) => atTarget(context, request, target)),
     skipped: plan.trace.skipped.map(({ connection, detail, model, provider, reason }) => ({
@@ -84,10 +84,10 @@ function atTarget(context: ProxyContext, request: PlannedRequest, target: Target
   const row = { connection, provider, model, format: target.format, relayed };
   try {
     checkUsable(context, facts.exchange, target, !relayed);
-    const told = relayed
-      ? { dropped: leftByRelay(context, request, target), lowered: null, added: null }
-      : leftByTranslation(context, request, target);
-    return { ...row, ...told, error: null };
+    const losses = relayed
+      ? { dropped: droppedByRelay(context, request, target), lowered: null, added: null }
+      : droppedByTranslation(context, request, target);
+    return { ...row, ...losses, error: null };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { code, message, param } = error;
@@ -102,35 +102,35 @@ function checkUsable(
   target: Target,
   translated: boolean,
 ): void {
-  requestTo(context, { exchange, target, body: [], pathOf: (path) => path, translated, again: false });
+  requestTo(context, { exchange, target, body: [], pathOf: (path) => path, translated, freshSocket: false });
 }
 
-function leftByRelay(
-  { refused }: ProxyContext,
+function droppedByRelay(
+  { refusedFields }: ProxyContext,
   { facts: { exchange }, resolved }: PlannedRequest,
   target: Target,
 ): string[] {
-  const { left } = relayedHistory(resolved.model.pieces, {
+  const { dropped } = relayedHistory(resolved.model.pieces, {
     format: target.format,
     model: target.model,
     dialect: providerDialect(target.provider),
-    refused: refused.of(target),
+    refused: refusedFields.of(target),
   });
   const rule = target.provider.modelInPath?.[target.format];
-  return [...new Set([...left, ...(rule === undefined ? [] : unknownBetas(exchange, rule))])];
+  return [...new Set([...dropped, ...(rule === undefined ? [] : unknownBetas(exchange, rule))])];
 }
 
 /** @throws GatewayError `not_translatable` and what else is wrong with a request */
-function leftByTranslation(
-  { fitSchema, outputCaps, refused }: ProxyContext,
+function droppedByTranslation(
+  { fitSchema, outputCaps, refusedFields }: ProxyContext,
   { facts: { format }, named, plan, resolved }: PlannedRequest,
   target: Target,
 ): Pick<DryRunTarget, 'dropped' | 'lowered' | 'added'> {
-  const asked = { body: resolved.model.pieces, named, target, responseState: resolved.responseState };
-  const { addsTurn, dropped, lowered } = translateRequest(asked, format, {
+  const incoming = { body: resolved.model.pieces, named, target, responseState: resolved.responseState };
+  const { addsTurn, dropped, lowered } = translateRequest(incoming, format, {
     fit: fitSchema,
-    refused: refused.of(target),
-    most: knownCap(outputCaps, target),
+    refusedFields: refusedFields.of(target),
+    outputCap: rememberedOutputCap(outputCaps, target),
     cacheMarks: target.format !== format && plan.options.cacheMarks && target.connection.cacheMarks,
   });
   return { dropped, lowered, added: addsTurn ? 'user-turn' : null };

@@ -25,10 +25,17 @@ export async function serveOwnUsage(
   const before = now();
   const since = before - daysIn(query) * DAY_MS;
   const [by, timeZone] = [groupingsIn(query), timeZoneIn(query)];
-  const { limits, ...used } = await usageOf(keyId, since);
+  const { limits, ...usage } = await usageOf(keyId, since);
   const groups = by === null ? {} : { groups: await usageBy(keyId, { by, since, before, timeZone }) };
   const span = { from: new Date(since).toISOString(), to: new Date(before).toISOString() };
-  sendJson(exchange, 200, { object: 'usage', key: { id: keyId, name }, ...span, ...used, ...groups, limits });
+  sendJson(exchange, 200, {
+    object: 'usage',
+    key: { id: keyId, name },
+    ...span,
+    ...usage,
+    ...groups,
+    limits,
+  });
 }
 
 function daysIn(query: URLSearchParams): number {

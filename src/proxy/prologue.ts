@@ -5,9 +5,9 @@ import type { BodyMemory } from '../http/body/memory.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { ProxyContext } from './context.ts';
-import { askedTier } from './inbound/asked-tier.ts';
 import { refuseLoop } from './inbound/loop.ts';
 import { type RequestedModel, requestedModel } from './inbound/request.ts';
+import { requestedTier } from './inbound/requested-tier.ts';
 import { requestTags } from './inbound/tags.ts';
 import { refuseOtherModels } from './json/model-fields.ts';
 import type { LedgerFacts, NamedInPath } from './request/facts.ts';
@@ -27,7 +27,7 @@ export type ReadRequest =
   | { kind: 'form'; upload: Upload };
 
 /** A model request, whatever brought it. */
-export interface Asked {
+export interface IncomingRequest {
   readonly exchange: AnyExchange;
   readonly principal: Principal;
   readonly format: WireFormat;
@@ -65,16 +65,24 @@ export interface PlannedRequest extends RoutedRequest {
  * Reads a request and finds its targets.
  * @throws GatewayError `loop_detected`, `invalid_json`, `missing_model`, and those of `Routing.plan` and `refuseOtherModels`
  */
-export async function routed(context: ProxyContext, note: Note, asked: Asked): Promise<RoutedRequest> {
-  refuseLoop(asked.exchange, context.instance);
-  return route(context, note, asked, await asked.read());
+export async function routeRequest(
+  context: ProxyContext,
+  note: Note,
+  incoming: IncomingRequest,
+): Promise<RoutedRequest> {
+  refuseLoop(incoming.exchange, context.instance);
+  return route(context, note, incoming, await incoming.read());
 }
 
 /** The same for a request that may refer to earlier ones. @throws GatewayError as `routed` and `withResponseState` do */
-export async function planned(context: ProxyContext, note: Note, asked: Asked): Promise<PlannedRequest> {
-  refuseLoop(asked.exchange, context.instance);
-  const request = route(context, note, asked, await asked.read());
-  const { compacts = false, exchange, format, named, principal } = asked;
+export async function planRequest(
+  context: ProxyContext,
+  note: Note,
+  incoming: IncomingRequest,
+): Promise<PlannedRequest> {
+  refuseLoop(incoming.exchange, context.instance);
+  const request = route(context, note, incoming, await incoming.read());
+  const { compacts = false, exchange, format, named, principal } = incoming;
   const { model, plan } = request;
   const resolved = withResponseState(context, principal, {
     endpoint: compacts,
@@ -88,8 +96,13 @@ export async function planned(context: ProxyContext, note: Note, asked: Asked): 
 }
 
 /** @throws GatewayError as `routed` does */
-function route(context: ProxyContext, note: Note, asked: Asked, read: ReadRequest): RoutedRequest {
-  const { exchange, format, isFree = false, named, principal } = asked;
+function route(
+  context: ProxyContext,
+  note: Note,
+  incoming: IncomingRequest,
+  read: ReadRequest,
+): RoutedRequest {
+  const { exchange, format, isFree = false, named, principal } = incoming;
   const { headers } = exchange.request;
   const body = read.kind === 'body' ? read.pieces : [];
   const upload = read.kind === 'form' ? read.upload : null;
@@ -97,7 +110,7 @@ function route(context: ProxyContext, note: Note, asked: Asked, read: ReadReques
   const inPath = named?.model ?? upload?.model ?? null;
   const model = inPath === null ? requestedModel(body) : { value: inPath, start: 0, end: 0, pieces: body };
   const requested = model.value;
-  note({ requestedModel: requested, askedTier: askedTier(format, body, headers) });
+  note({ requestedModel: requested, requestedTier: requestedTier(format, body, headers) });
   const tagged = { exchange, principal, requestedModel: requested };
   const tags = isFree ? [] : requestTags(context.config, tagged);
   note({ tags });
@@ -116,7 +129,7 @@ function route(context: ProxyContext, note: Note, asked: Asked, read: ReadReques
 }
 
 /** Where nobody but the request itself is told of what is known. */
-export function unrecorded(first: LedgerFacts): Note {
+export function localFacts(first: LedgerFacts): Note {
   const facts = { ...first };
   return (more) => Object.assign(facts, more);
 }

@@ -14,12 +14,18 @@ import { type Admitted, admit } from './inbound/admit.ts';
 import type { Surface } from './inbound/routes.ts';
 import { newFacts } from './metering/entry.ts';
 import { pricesAt } from './metering/price.ts';
-import { type Asked, type PlannedRequest, planned, type ReadRequest, unrecorded } from './prologue.ts';
+import {
+  type IncomingRequest,
+  localFacts,
+  type PlannedRequest,
+  planRequest,
+  type ReadRequest,
+} from './prologue.ts';
 import { clientGone, endOfError } from './request/end.ts';
 import { readMedia } from './upload/read-media.ts';
 
 /** What a path says of the requests that it takes. */
-export type AskedSurface = Pick<Extract<Surface, { kind: 'relay' }>, 'format' | 'named'> & {
+export type RequestSurface = Pick<Extract<Surface, { kind: 'relay' }>, 'format' | 'named'> & {
   kind?: 'relay' | 'compact';
 };
 
@@ -37,18 +43,18 @@ export interface WithBody {
 export function proxyRequest(
   context: ProxyContext,
   exchange: Exchange,
-  surface: AskedSurface,
+  surface: RequestSurface,
   principal: Principal,
 ): Promise<void> {
   const { media } = codecOf(surface.format);
   if (media !== undefined)
     return serve(
       context,
-      asked(exchange, surface, principal, () => readMedia(context.config, exchange, media)),
+      incomingRequest(exchange, surface, principal, () => readMedia(context.config, exchange, media)),
     );
   return serveOrPreview(
     context,
-    asked(exchange, surface, principal, () => readWhole(context, exchange)),
+    incomingRequest(exchange, surface, principal, () => readWhole(context, exchange)),
   );
 }
 
@@ -56,12 +62,12 @@ export function proxyRequest(
 export function proxyBody(
   context: ProxyContext,
   { exchange, read }: WithBody,
-  surface: AskedSurface,
+  surface: RequestSurface,
   principal: Principal,
 ): Promise<void> {
   return serveOrPreview(
     context,
-    asked(exchange, surface, principal, async () => ({ kind: 'body', pieces: await read() })),
+    incomingRequest(exchange, surface, principal, async () => ({ kind: 'body', pieces: await read() })),
   );
 }
 
@@ -70,26 +76,26 @@ async function readWhole({ config }: ProxyContext, { request }: Exchange): Promi
   return { kind: 'body', pieces, memory: bodyMemory(pieces) };
 }
 
-function asked(
+function incomingRequest(
   exchange: AnyExchange,
-  { format, kind, named }: AskedSurface,
+  { format, kind, named }: RequestSurface,
   principal: Principal,
-  read: Asked['read'],
-): Asked {
+  read: IncomingRequest['read'],
+): IncomingRequest {
   return { exchange, principal, format, named, compacts: kind === 'compact', read };
 }
 
-function serveOrPreview(context: ProxyContext, request: Asked): Promise<void> {
+function serveOrPreview(context: ProxyContext, request: IncomingRequest): Promise<void> {
   return isDryRun(request.exchange.request.headers) ? dryRun(context, request) : serve(context, request);
 }
 
 /** An error that ends a request before it has a target gets its ledger entry here. */
-async function serve(context: ProxyContext, request: Asked): Promise<void> {
-  const note = unrecorded(newFacts(request));
+async function serve(context: ProxyContext, request: IncomingRequest): Promise<void> {
+  const note = localFacts(newFacts(request));
   /** Until the request is let in: tells who waits for the same answer that it does not come. */
   let refused: (() => void) | null = null;
   try {
-    const ready = await planned(context, note, request);
+    const ready = await planRequest(context, note, request);
     const { facts, model, named, plan, snapshot, resolved, upload } = ready;
     if (upload === null && context.handover?.takes(plan.targets) === true)
       return await context.handover.pass(request.exchange, model.pieces);
@@ -127,7 +133,7 @@ function prepared(
       comboId: facts.comboId,
       trace: plan.trace,
       tags: facts.tags,
-      askedTier: facts.askedTier,
+      requestedTier: facts.requestedTier,
       targets,
       reservation,
       codec: codecOf(facts.format),

@@ -7,13 +7,13 @@ import { sendJson } from '../http/send.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import { earlierItems, OTHER_KEY } from '../responses/chain.ts';
-import type { FoundResponse } from '../responses/stored.ts';
+import type { SizedResponse } from '../responses/stored.ts';
 import type { ProxyContext } from './context.ts';
 import { refuseLoop } from './inbound/loop.ts';
 import type { Surface } from './inbound/routes.ts';
 import { countLateUse } from './metering/late-use.ts';
 import { passOn } from './relay/pass-on.ts';
-import type { LateAnswer } from './request/use.ts';
+import type { LateAnswer } from './request/answer-usage.ts';
 import { extendPath, requestTo } from './upstream/request.ts';
 
 type StoredSurface = Extract<Surface, { kind: 'stored-response' }>;
@@ -31,14 +31,14 @@ export async function serveStored(
 ): Promise<void> {
   const { responses } = context;
   const { id, part } = surface;
-  const found = await responses.get(id, keyId);
-  if (found === null) return serveForeign(context, exchange, surface, keyId);
+  const stored = await responses.get(id, keyId);
+  if (stored === null) return serveForeign(context, exchange, surface, keyId);
   if (exchange.request.method === 'DELETE') {
     if (!(await responses.remove(id, keyId))) throw unknown(id);
     sendJson(exchange, 200, { id, object: 'response', deleted: true });
     return;
   }
-  if (found === 'unreadable') throw new GatewayError('not_found', `Response with id '${id}' ${OTHER_KEY}`);
+  if (stored === 'unreadable') throw new GatewayError('not_found', `Response with id '${id}' ${OTHER_KEY}`);
   if (part === 'cancel')
     throw new GatewayError(
       'invalid_request',
@@ -46,27 +46,31 @@ export async function serveStored(
     );
   const query = new URLSearchParams(exchange.query);
   if (part === 'input_items') {
-    const items = await inputOf(found, responses, keyId);
+    const items = await inputOf(stored, responses, keyId);
     sendJson(exchange, 200, itemList(items, query));
-  } else if (query.get('stream') === 'true') sendAgain(exchange, found.response, query);
-  else sendJson(exchange, 200, found.response);
+  } else if (query.get('stream') === 'true') sendAgain(exchange, stored.response, query);
+  else sendJson(exchange, 200, stored.response);
 }
 
-/** The events of a finished response, after the one that the caller has seen last. */
-function sendAgain({ id, request, response }: Exchange, kept: JsonObject, query: URLSearchParams): void {
-  const seen = Number(query.get('starting_after') ?? -1);
-  if (!Number.isInteger(seen)) throw wrongQuery('starting_after', 'the number of an event');
+/** The events of a finished response, after the one that the client has seen last. */
+function sendAgain(
+  { id, request, response }: Exchange,
+  storedResponse: JsonObject,
+  query: URLSearchParams,
+): void {
+  const lastSeen = Number(query.get('starting_after') ?? -1);
+  if (!Number.isInteger(lastSeen)) throw wrongQuery('starting_after', 'the number of an event');
   // Events are numbered from 0.
-  const frames = encodeFramesOf(kept)
+  const frames = encodeFramesOf(storedResponse)
     .split(/(?<=\n\n)/)
-    .slice(seen + 1);
+    .slice(lastSeen + 1);
   const head = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
   response.writeHead(200, { ...head, 'x-request-id': id });
   response.end(request.method === 'HEAD' ? undefined : `${frames.join('')}${DONE_FRAME}`);
 }
 
 /** What the API reference has for these paths; anything else in the query stays here. */
-const asked = [
+const apiParameters = [
   'include',
   'include[]',
   'include_obfuscation',
@@ -94,7 +98,7 @@ async function serveForeign(
     );
   refuseLoop(exchange, context.instance);
   const target: Target = { ...route, model: place.id, format: 'openai-responses' };
-  const query = [...new URLSearchParams(exchange.query)].filter(([name]) => asked.includes(name));
+  const query = [...new URLSearchParams(exchange.query)].filter(([name]) => apiParameters.includes(name));
   const end = `/${encodeURIComponent(id)}${part === 'whole' ? '' : `/${part}`}`;
   const deletes = exchange.request.method === 'DELETE';
   const method = part === 'cancel' ? {} : { method: deletes ? ('DELETE' as const) : ('GET' as const) };
@@ -102,19 +106,19 @@ async function serveForeign(
     exchange,
     target,
     body: [],
-    again: false,
+    freshSocket: false,
     translated: false,
     pathOf: (path) => extendPath(path, query.length === 0 ? end : `${end}?${new URLSearchParams(query)}`),
   });
   const late: { answer: LateAnswer | null } = { answer: null };
-  const used = (answer: LateAnswer) => {
+  const onUsage = (answer: LateAnswer) => {
     late.answer = answer;
   };
   const status = await passOn(context, {
     exchange,
     target,
     model: place.model,
-    used,
+    onUsage,
     request: { ...request, ...method },
   });
   if (deletes && status < 300) await context.places.forget(id, keyId);
@@ -130,9 +134,9 @@ function unknown(id: string): GatewayError {
 }
 
 /** All items that the model was shown, with those of the responses before that are still there. */
-async function inputOf(found: FoundResponse, memory: ProxyContext['responses'], keyId: string) {
-  const earlier = await earlierItems({ memory, keyId }, found.previousId);
-  return [...earlier, ...found.input].filter(isObject);
+async function inputOf(stored: SizedResponse, memory: ProxyContext['responses'], keyId: string) {
+  const earlier = await earlierItems({ memory, keyId }, stored.previousId);
+  return [...earlier, ...stored.input].filter(isObject);
 }
 
 const MAX_ITEMS = 100;

@@ -107,13 +107,13 @@ export function principalOf(
   { pathKey, surface }: Match,
 ): Principal {
   const { request } = exchange;
-  const presented = pathKey === null ? presentedKeys(request.headers) : [pathKey];
+  const keys = pathKey === null ? presentedKeys(request.headers) : [pathKey];
   // Google's clients may send it as `?key=`, and only where their format is served.
   const inQuery = servesGoogle(surface) ? new URLSearchParams(exchange.query).get('key') : null;
-  if (inQuery !== null) presented.push(inQuery);
-  const principal = authenticate(context.snapshot().keys.byHash, presented, context.now());
+  if (inQuery !== null) keys.push(inQuery);
+  const principal = authenticate(context.snapshot().keys.byHash, keys, context.now());
   if (principal !== null) return principal;
-  if (presented.includes(context.owner.key) && isLoopback(address(exchange))) return context.owner.principal;
+  if (keys.includes(context.owner.key) && isLoopback(address(exchange))) return context.owner.principal;
   if (!context.config.authRequired) {
     // Any page may post to this machine, or open a WebSocket to it, without being able to read what comes of it.
     if (request.headers.origin !== undefined)
@@ -126,7 +126,7 @@ export function principalOf(
     return anonymous;
   }
   const message =
-    presented.length === 0
+    keys.length === 0
       ? 'No API key was sent: send a gateway key as "Authorization: Bearer sk-…" or "x-api-key: sk-…" (create one with `gateway keys add NAME`)'
       : 'The API key is not valid here: it is unknown, expired or removed (`gateway keys list` shows the keys of this gateway)';
   throw new GatewayError('invalid_api_key', message);

@@ -3,7 +3,7 @@ import { isObject, listOf, textOf } from '../codecs/json/values.ts';
 import { summaryIn, summaryMessage } from '../codecs/openai-responses/request/compaction.ts';
 import { GatewayError } from '../lib/error.ts';
 import { isCompaction, itemOf, referenceOf, responseOf, shownAfter } from './continuation.ts';
-import type { FoundResponse, Lookup, ResponseMemory } from './stored.ts';
+import type { Lookup, ResponseMemory, SizedResponse } from './stored.ts';
 
 /** Whose responses may be seen. */
 export interface ResponseReader {
@@ -21,7 +21,7 @@ export async function chainOf(
   reader: ResponseReader,
   id: string,
   maxLength: number,
-): Promise<FoundResponse[] | null> {
+): Promise<SizedResponse[] | null> {
   const { chain, length, missing, sealed } = await walk(reader, id, maxLength);
   if (missing !== null && sealed)
     throw previousNotFound(id, `${missing === id ? 'it' : `"${missing}", which it continues,`} ${OTHER_KEY}`);
@@ -50,7 +50,7 @@ const MAX_LISTED = 64 * 1024 ** 2;
 
 interface Walk {
   /** Oldest first. */
-  chain: FoundResponse[];
+  chain: SizedResponse[];
   length: number;
   /** The id that was not found; null where the chain has its beginning. */
   missing: string | null;
@@ -59,7 +59,7 @@ interface Walk {
 }
 
 async function walk({ keyId, memory }: ResponseReader, id: string, maxLength: number): Promise<Walk> {
-  const chain: FoundResponse[] = [];
+  const chain: SizedResponse[] = [];
   let length = 0;
   let missing: string | null = null;
   let sealed = false;
@@ -87,14 +87,14 @@ export function previousNotFound(id: string, why: string): GatewayError {
 }
 
 /** Everything that a model was shown and said by the end of a chain, which begins with the last compaction if there is one. */
-export function itemsOf(chain: readonly FoundResponse[]): unknown[] {
+export function itemsOf(chain: readonly SizedResponse[]): unknown[] {
   return chain.flatMap(({ input, response }) => shownAfter({ input, output: listOf(response['output']) }));
 }
 
 /** Items with those in the place of references that the gateway knows; others stay as they are. */
 export async function resolved(
   items: readonly unknown[],
-  chain: readonly FoundResponse[],
+  chain: readonly SizedResponse[],
   reader: ResponseReader,
 ): Promise<unknown[]> {
   const result: unknown[] = [];
@@ -105,7 +105,7 @@ export async function resolved(
   return result;
 }
 
-async function find(id: string, chain: readonly FoundResponse[], { keyId, memory }: ResponseReader) {
+async function find(id: string, chain: readonly SizedResponse[], { keyId, memory }: ResponseReader) {
   const within = (stored: Lookup) =>
     stored === null || stored === 'unreadable'
       ? null

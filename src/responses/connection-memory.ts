@@ -2,7 +2,7 @@ import { parseJson } from '../codecs/json/lossless.ts';
 import { listOf } from '../codecs/json/values.ts';
 import { isCompaction, shownAfter } from './continuation.ts';
 import type { LruCache } from './lru-cache.ts';
-import type { FoundResponse, ResponseMemory, StoredResponse } from './stored.ts';
+import type { ResponseMemory, SizedResponse, StoredResponse } from './stored.ts';
 
 /** What one connection knows beside what is stored: responses that are not to be kept, for as long as it lives. */
 export interface ConnectionMemory extends ResponseMemory {
@@ -23,7 +23,7 @@ export function connectionMemory(
   name: string,
 ): ConnectionMemory {
   const ids = new Set<string>();
-  const own = (id: string | null, keyId: string): FoundResponse | null => {
+  const own = (id: string | null, keyId: string): SizedResponse | null => {
     const text = id !== null && ids.has(id) ? recent.get(`${name} ${id}`) : undefined;
     if (text === undefined) return null;
     const found = parseJson(text) as StoredResponse;

@@ -12,7 +12,7 @@ export interface ResponsePlace {
   createdAt: number;
   /** The request that made it, as the ledger knows it; null where that was not noted. */
   requestId: string | null;
-  /** As the caller named it; null where an earlier version did not note it. */
+  /** As the client named it; null where an earlier version did not note it. */
   model: string | null;
 }
 

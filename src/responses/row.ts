@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { listOf, objectOf, parseObject } from '../codecs/json/values.ts';
 import { type NamedKey, openBytes, sealBytes } from '../connections/credentials/seal.ts';
 import type { ResponseTable } from '../store/tables.ts';
-import type { FoundResponse, StoredResponse } from './stored.ts';
+import type { SizedResponse, StoredResponse } from './stored.ts';
 
 export type Row = Selectable<ResponseTable>;
 
@@ -34,7 +34,7 @@ export function contentOf({ input, response, ...rest }: StoredResponse): Content
   return { ...rest, json: joined(said, answered), length: said.length + answered.length };
 }
 
-export function foundIn({ json, ...rest }: Content): FoundResponse {
+export function foundIn({ json, ...rest }: Content): SizedResponse {
   const { input, response } = parseObject(json) ?? {};
   return { ...rest, input: listOf(input), response: objectOf(response) };
 }

@@ -9,7 +9,7 @@ export interface StoredResponse {
   /** The gateway key that asked; no other may see it. */
   keyId: string;
   connectionId: string;
-  /** As the caller named it. */
+  /** As the client named it. */
   model: string;
   /** The response that it continued; null for a first one. */
   previousId: string | null;
@@ -19,7 +19,7 @@ export interface StoredResponse {
   response: JsonObject;
 }
 
-export interface FoundResponse extends StoredResponse {
+export interface SizedResponse extends StoredResponse {
   /** Characters of its JSON, about. */
   length: number;
 }
@@ -28,7 +28,7 @@ export interface FoundResponse extends StoredResponse {
  * What was found by an id: null for one that is unknown, expired or of another key; `unreadable` for one that was sealed
  * with another STORAGE_ENCRYPTION_KEY.
  */
-export type Lookup = FoundResponse | 'unreadable' | null;
+export type Lookup = SizedResponse | 'unreadable' | null;
 
 /** What the gateway remembers of responses. */
 export interface ResponseMemory {

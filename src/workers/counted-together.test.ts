@@ -63,7 +63,7 @@ async function together(budget: Pick<BudgetRecord, 'metric' | 'limit'>) {
       now,
       limits,
       journals: { nextName: () => 'journal', recover: async () => {} },
-      accounts: { kept: () => [], heard: () => [] },
+      accounts: { kept: () => [], receivedHints: () => [] },
       hosts: new Set(),
       serving: () => true,
       changed() {},

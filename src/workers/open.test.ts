@@ -66,7 +66,7 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
       now: () => 0,
       limits: { hold },
       journals,
-      accounts: { kept: () => [], heard: () => [] },
+      accounts: { kept: () => [], receivedHints: () => [] },
       hosts: new Set(),
       serving: () => true,
       changed() {},

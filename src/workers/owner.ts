@@ -21,7 +21,7 @@ export interface OwnerInput {
   /** Milliseconds since the epoch. */
   now(): number;
   limits: Pick<Limits, 'hold' | 'spare'>;
-  accounts: Pick<Accounts, 'heard' | 'kept' | 'take' | 'takeLimits'>;
+  accounts: Pick<Accounts, 'receivedHints' | 'kept' | 'take' | 'takeLimits'>;
   routing: Pick<Routing, 'takeSession'>;
   responses: Pick<ResponseMemory, 'get' | 'put'>;
   places: Pick<ResponsePlaces, 'find' | 'note'>;
@@ -142,7 +142,7 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         hosts: [...input.hosts],
         serving: input.serving(),
         healthStates: input.accounts.kept(),
-        hints: input.accounts.heard(),
+        hints: input.accounts.receivedHints(),
       };
       return state;
     },

@@ -1,5 +1,5 @@
 import type { ResponsePlaces } from '../responses/places.ts';
-import type { FoundResponse, ResponseMemory } from '../responses/stored.ts';
+import type { ResponseMemory, SizedResponse } from '../responses/stored.ts';
 import type { Channel } from './channel.ts';
 import type { OwnerQuestions, WorkerEvent } from './message.ts';
 import { responseOf, responseText } from './response-text.ts';
@@ -14,7 +14,7 @@ export function remoteResponses(owner: Owner): Pick<ResponseMemory, 'get' | 'put
     put: (stored) => void owner.tell({ kind: 'response', text: responseText(stored) }),
     async get(id, keyId) {
       const found = await owner.ask('response', { id, keyId });
-      return found === null || found === 'unreadable' ? found : responseOf<FoundResponse>(found.text);
+      return found === null || found === 'unreadable' ? found : responseOf<SizedResponse>(found.text);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { parseJson } from '../codecs/json/lossless.ts';
-import type { FoundResponse, StoredResponse } from '../responses/stored.ts';
+import type { SizedResponse, StoredResponse } from '../responses/stored.ts';
 
 /** A stored response as JSON: a message would lose the digits of numbers that no double holds. */
 export function responseText(stored: StoredResponse): string {
@@ -7,6 +7,6 @@ export function responseText(stored: StoredResponse): string {
 }
 
 /** What `responseText` has written of it. */
-export function responseOf<Response extends StoredResponse | FoundResponse>(text: string): Response {
+export function responseOf<Response extends StoredResponse | SizedResponse>(text: string): Response {
   return parseJson(text) as Response;
 }

@@ -52,7 +52,7 @@ describe('an account that fails', () => {
           `${format}: ${states}`,
         );
         const shown = [condition, ...model_conditions].find(({ state }) => state !== 'ready');
-        assert.equal(shown?.reason ?? null, effect.to === 'none' ? null : faults[kind].says);
+        assert.equal(shown?.reason ?? null, effect.to === 'none' ? null : faults[kind].label);
         const { attempts } = await traceOf(at, reply);
         assert.deepEqual(
           attempts.map(({ connection, outcome, status: seen }) => [connection, seen, outcome]),

@@ -198,9 +198,10 @@ describe('providers in the format of every client', () => {
         const reply = await gateway.ask(path, request);
         const shown = `${provider} ${status} ${JSON.stringify(body)}`;
         assert.ok(reply.status >= 400, shown);
-        const { effect, says } = faults[kind];
+        const { effect, label } = faults[kind];
         const reasons = (await reasonsOf(provider)).filter((reason) => typeof reason === 'string');
-        const right = effect.to === 'none' ? reasons.length === 0 : reasons.some((one) => one.includes(says));
+        const right =
+          effect.to === 'none' ? reasons.length === 0 : reasons.some((one) => one.includes(label));
         if (!right) wrong.push(`${shown} is ${kind}: ${reasons.join('; ') || 'nothing held against it'}`);
       }
     assert.deepEqual(wrong, []);

@@ -122,11 +122,11 @@ describe('the thirty most used providers, as their documentation says that they 
         if (kind === 'request' || kind === 'context') assert.equal(reply.status, 400 + (status % 100), shown);
         const row = (await connectionRows()).get(provider);
         const reasons = [row?.condition.reason, ...(row?.model_conditions ?? []).map(({ reason }) => reason)];
-        const { effect, says } = faults[kind];
+        const { effect, label } = faults[kind];
         if (effect.to === 'none') assert.deepEqual(reasons.filter(Boolean), [], shown);
         else
           assert.ok(
-            reasons.some((reason) => reason?.includes(says)),
+            reasons.some((reason) => reason?.includes(label)),
             `${shown} is ${kind}: ${reasons.join('; ')}`,
           );
       }

@@ -64,7 +64,7 @@ const answer = { id: 'req_golden', model: 'asked/model', startedAt: 1_790_000_00
 
 /** The parts of an answer, by every stage that the gateway has. */
 export function partsOf({ request, target }: Asked, frames: readonly Frame[]): StreamPart[] {
-  const reader = answerParts({ target, request, compactionOf: null, begun: null });
+  const reader = answerParts({ target, request, compactionOf: null, prefix: null });
   return [...frames.flatMap((frame) => reader.push(frame)), ...reader.end()];
 }
 

@@ -48,7 +48,7 @@ export function madeEntry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
     estimated: false,
     cached: false,
     continued: 0,
-    askedTier: 'priority',
+    requestedTier: 'priority',
     servedTier: 'default',
     finishReason: 'stop',
     rawFinishReason: 'end_turn',

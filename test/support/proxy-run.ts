@@ -11,7 +11,7 @@ import type { AnyExchange } from '../../src/http/exchange.ts';
 import type { LedgerEntry } from '../../src/ledger/schema.ts';
 import type { ProxyContext } from '../../src/proxy/context.ts';
 import { proxyBody } from '../../src/proxy/proxy.ts';
-import { createLearned } from '../../src/proxy/quirks/learned.ts';
+import { createUpstreamQuirks } from '../../src/proxy/quirks/upstream-quirks.ts';
 import type { OpenCall } from '../../src/proxy/request/open-call.ts';
 import { createWatch } from '../../src/proxy/request/watch.ts';
 import type { Upstream } from '../../src/proxy/upstream/attempt.ts';
@@ -198,7 +198,7 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
       close: async () => {},
     },
     watch,
-    ...createLearned(),
+    ...createUpstreamQuirks(),
     accounts,
     tokens: { current: () => null, fresh: async () => '', issued: () => [] },
     limits: { hold: () => null, isPriced: () => false, countMore() {}, ...limits },

@@ -1,4 +1,4 @@
-import { unsealed as unsealedBytes } from '../../src/codecs/encrypted-reasoning/strip.ts';
+import { stripEncryptedReasoning as stripBytes } from '../../src/codecs/encrypted-reasoning/strip.ts';
 import type { JsonObject } from '../../src/codecs/json/values.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 
@@ -9,6 +9,6 @@ export function unsealed(
   message: string,
 ): { request: JsonObject; name: string } | null {
   const bytes = Buffer.from(JSON.stringify(request));
-  const without = unsealedBytes({ format, model: 'm' }, bytes, message);
+  const without = stripBytes({ format, model: 'm' }, bytes, message);
   return without === null ? null : { ...without, request: JSON.parse(without.request.toString()) };
 }

@@ -25,7 +25,7 @@ const asked = (client: WireFormat, target: Target, body: JsonObject) =>
 /** The whole answer that a client gets. */
 function answered(client: WireFormat, target: Target, body: JsonObject, answer: JsonObject[]): JsonObject {
   const request = asked(client, target, body);
-  const reader = answerParts({ target, request, compactionOf: null, begun: null });
+  const reader = answerParts({ target, request, compactionOf: null, prefix: null });
   const writer = answerFrames(client, request, { id: 'req_1', model: 'asked', startedAt: 0 });
   const read = answer.flatMap((data) =>
     reader.push({ event: String(data['type'] ?? ''), data: JSON.stringify(data) }),

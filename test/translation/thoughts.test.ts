@@ -68,7 +68,7 @@ function returned(client: WireFormat, target: Target, answer: JsonObject[]): Jso
     target,
   });
   const request = translateRequest(asked(questions[client] ?? {}), client);
-  const reader = answerParts({ target, request, compactionOf: null, begun: null });
+  const reader = answerParts({ target, request, compactionOf: null, prefix: null });
   const writer = answerFrames(client, request, { id: 'req_1', model: 'asked', startedAt: 0 });
   const read = answer.flatMap((data) =>
     reader.push({ event: String(data['type'] ?? ''), data: JSON.stringify(data) }),

@@ -74,11 +74,11 @@ function finishLine({ finishReason, rawFinishReason }: LedgerEntry): string[] {
 }
 
 /** The tier that was asked for and the one that served, where either was named and is not the usual one. */
-function tierLine({ askedTier, servedTier }: LedgerEntry): string[] {
-  const named = [askedTier, servedTier].filter((tier) => tier !== null && tier !== 'default');
+function tierLine({ requestedTier, servedTier }: LedgerEntry): string[] {
+  const named = [requestedTier, servedTier].filter((tier) => tier !== null && tier !== 'default');
   if (named.length === 0) return [];
   return [
-    `Service tier: asked for ${askedTier ?? 'none'}, served by ${servedTier ?? 'one that the answer does not name'}`,
+    `Service tier: asked for ${requestedTier ?? 'none'}, served by ${servedTier ?? 'one that the answer does not name'}`,
   ];
 }
 

@@ -598,7 +598,7 @@ function blank(
     estimated: false,
     cached: false,
     continued: 0,
-    askedTier: tier ?? null,
+    requestedTier: tier ?? null,
     servedTier: null,
     finishReason: null,
     rawFinishReason: null,

@@ -45,7 +45,7 @@ const refusal = (conversation: Partial<Conversation>) => {
 };
 
 describe('what the target cannot say', () => {
-  it('is named in the caller’s own words when nothing is lost but a hint', () => {
+  it('is named in the client’s own words when nothing is lost but a hint', () => {
     const extras = { format: 'anthropic-messages' as const, members: { context_management: {}, betas: [] } };
     assert.deepEqual(adapted({ topK: 40, extras }).dropped, ['betas', 'context_management', 'top_k']);
     assert.equal(adapted({ topK: 40, extras }).conversation.extras, null);
@@ -162,7 +162,7 @@ describe('sealed reasoning', () => {
   });
 });
 
-describe('what a caller asks for in a word that its format’s requests are not written with', () => {
+describe('what a client asks for in a word that its format’s requests are not written with', () => {
   it('is named by that word', () => {
     const { conversation: chat } = openaiChat;
     assert.ok(chat !== null);

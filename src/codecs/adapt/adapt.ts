@@ -28,7 +28,7 @@ import {
 /** A conversation as the target can say it. */
 export interface Adapted {
   conversation: Conversation;
-  /** What the caller asked for and the target cannot say, in the caller's own words. */
+  /** What the client asked for and the target cannot say, in the client's own words. */
   dropped: string[];
   tools: ToolNames;
   /** For whoever writes its tools; null where nothing of them is kept. */
@@ -54,7 +54,7 @@ interface Route {
 }
 
 /**
- * Makes a conversation fit for another format: names and kinds of tools, ids, what only the caller's format knows.
+ * Makes a conversation fit for another format: names and kinds of tools, ids, what only the client's format knows.
  * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
  */
 export function adapt(asked: Conversation, route: Route): Adapted {
@@ -147,7 +147,7 @@ function holdsFile(part: Part): boolean {
   );
 }
 
-/** What callers of a format call what they ask for. */
+/** What clients of a format call what they ask for. */
 export function wordsOf({
   acceptedOnly: heard,
   names,
@@ -156,7 +156,7 @@ export function wordsOf({
 }
 
 /**
- * Where a cache is found by a key and is not sure to have marks, a caller that marks what to keep has its key in its user: agents
+ * Where a cache is found by a key and is not sure to have marks, a client that marks what to keep has its key in its user: agents
  * name their session there, whose requests begin alike.
  */
 function keyForMarks(

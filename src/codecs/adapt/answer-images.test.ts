@@ -12,7 +12,7 @@ const base64 = 'iVBORw0KGgo=';
 const bytes: ImageSource = { kind: 'data', mediaType: 'image/png', base64 };
 const address: ImageSource = { kind: 'url', url: 'https://a.test/b.png' };
 
-/** What callers of a format put together of an answer that is one picture, and how the format's reader reads it. */
+/** What clients of a format put together of an answer that is one picture, and how the format's reader reads it. */
 function shown(format: WireFormat, source: ImageSource): { answer: JsonObject; read: StreamPart[] } {
   const { conversation, stream } = translating(format);
   const context = { id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request: {} };
@@ -33,7 +33,7 @@ function shown(format: WireFormat, source: ImageSource): { answer: JsonObject; r
 
 describe('a picture that a model made', () => {
   for (const format of ['openai-chat', 'openai-responses', 'gemini', 'ollama'] as const)
-    it(`is a picture to callers of ${format}, and read as one`, () => {
+    it(`is a picture to clients of ${format}, and read as one`, () => {
       const images = shown(format, bytes).read.filter(({ type }) => type === 'image');
       assert.deepEqual(images, [{ type: 'image', block: 0, source: bytes }]);
     });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
 import { emptyConversation } from '../model/conversation.ts';
 import type { PartReader, StreamPart } from '../model/stream-part.ts';
-import { BegunAnswer, continued, continuing, isContinuable } from './continuation.ts';
+import { AnswerPrefix, continued, continuing, isContinuable } from './continuation.ts';
 
 /** A reader that brings one part for each frame. */
 function scripted(parts: readonly StreamPart[]): PartReader {
@@ -11,8 +11,8 @@ function scripted(parts: readonly StreamPart[]): PartReader {
   return { push: () => left.splice(0, 1), end: () => left.splice(0) };
 }
 
-function begunWith(parts: readonly StreamPart[]): BegunAnswer {
-  const begun = new BegunAnswer();
+function begunWith(parts: readonly StreamPart[]): AnswerPrefix {
+  const begun = new AnswerPrefix();
   for (const part of parts) begun.note(part);
   return begun;
 }
@@ -101,7 +101,7 @@ describe('a conversation with a begun answer', () => {
     assert.equal(continued(asked, 'One', 300).maxOutputTokens, 1);
   });
 
-  it('adds it to what the caller had begun itself', () => {
+  it('adds it to what the client had begun itself', () => {
     const prefilled = {
       ...asked,
       messages: [

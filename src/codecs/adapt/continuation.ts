@@ -1,8 +1,8 @@
 import type { Conversation, Message, TextPart } from '../model/conversation.ts';
 import type { PartReader, StreamPart } from '../model/stream-part.ts';
 
-/** What a caller has of an answer that may break off, so that another model could go on with it. */
-export class BegunAnswer {
+/** What a client has of an answer that may break off, so that another model could go on with it. */
+export class AnswerPrefix {
   /** All text that was written. */
   text = '';
   /** Whether it was said that an answer begins. */
@@ -14,7 +14,7 @@ export class BegunAnswer {
   #next = 0;
   #simple = true;
 
-  /** Told of each part that was written for the caller. */
+  /** Told of each part that was written for the client. */
   note(part: StreamPart): void {
     if ('block' in part) this.#next = Math.max(this.#next, part.block + 1);
     switch (part.type) {
@@ -69,7 +69,7 @@ export class BegunAnswer {
  * those that there are.
  * @param repeated whether it begins with the begun text once more
  */
-export function continuing(reader: PartReader, begun: BegunAnswer, repeated: boolean): PartReader {
+export function continuing(reader: PartReader, begun: AnswerPrefix, repeated: boolean): PartReader {
   const blocks = new Map<number, number>();
   const first = begun.next;
   let open = begun.openText;

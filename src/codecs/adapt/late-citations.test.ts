@@ -36,7 +36,7 @@ const text: StreamPart[] = [
   { type: 'text-end', block: 0 },
 ];
 
-/** The answer that a caller puts together. */
+/** The answer that a client puts together. */
 function written(format: WireFormat, parts: readonly StreamPart[], request: JsonObject = {}): JsonObject {
   const { assemble, encode, writer } = halvesOf(format);
   const target = writer({ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request });

@@ -1,7 +1,7 @@
 import type { PartReader, StreamPart } from '../model/stream-part.ts';
 
 /**
- * An answer with its first call alone, for a caller that asked for no more: not every format can ask for that, and not
+ * An answer with its first call alone, for a client that asked for no more: not every format can ask for that, and not
  * every model keeps to it.
  */
 export function onlyFirstCall(reader: PartReader): PartReader {

@@ -80,9 +80,12 @@ const said: readonly (readonly [string, number | null, boolean?])[] = [
 ];
 
 describe('the most that a model writes', () => {
-  for (const [message, most, lasting] of said)
-    it(`is ${most ?? 'not'} said in: ${message.slice(0, 60)}`, () => {
-      assert.deepEqual(reportedOutputCap(message, 32_000), most === null ? null : { most, lasting });
+  for (const [message, outputCap, lasting] of said)
+    it(`is ${outputCap ?? 'not'} said in: ${message.slice(0, 60)}`, () => {
+      assert.deepEqual(
+        reportedOutputCap(message, 32_000),
+        outputCap === null ? null : { outputCap, lasting },
+      );
     });
 
   it('is put where each format has it, and nothing else is changed', () => {
@@ -112,7 +115,8 @@ describe('the most that a model writes', () => {
       max_tokens: 50_000,
       thinking: { type: 'enabled', budget_tokens, display: 'omitted' },
     });
-    const lowered = (budget: number, most: number) => withOutputCap(anthropicMessages, ask(budget), most);
+    const lowered = (budget: number, outputCap: number) =>
+      withOutputCap(anthropicMessages, ask(budget), outputCap);
     assert.deepEqual(lowered(31_999, 32_000), { ...ask(31_999), max_tokens: 32_000 });
     assert.deepEqual(lowered(40_000, 32_000), { ...ask(30_976), max_tokens: 32_000 });
     assert.deepEqual(lowered(40_000, 1500), { ...ask(1024), max_tokens: 1500 });

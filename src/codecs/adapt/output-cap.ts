@@ -21,9 +21,9 @@ export function outputCapOf(
 export function withOutputCap(
   { conversation, requestFields }: Pick<TranslationCodec, 'conversation' | 'requestFields'>,
   request: JsonObject,
-  most: number,
+  outputCap: number,
 ): JsonObject {
-  const lowered = (value: unknown) => ((countIn(value) ?? 0) > most ? most : value);
+  const lowered = (value: unknown) => ((countIn(value) ?? 0) > outputCap ? outputCap : value);
   let result = request;
   for (const path of requestFields.outputCap ?? []) {
     if (!hasMember(result, path)) continue;
@@ -37,11 +37,11 @@ export function withOutputCap(
           : { ...objectOf(value), [second]: lowered(objectOf(value)[second]) },
     };
   }
-  return conversation.fitOutputCap?.(result, most) ?? result;
+  return conversation.fitOutputCap?.(result, outputCap) ?? result;
 }
 
 export interface ReportedOutputCap {
-  most: number;
+  outputCap: number;
   /** True for a bound of the model, false for what is left beside a conversation of this length. */
   lasting: boolean;
 }
@@ -81,16 +81,16 @@ const aboutOutput =
  */
 export function reportedOutputCap(message: string, asked: number): ReportedOutputCap | null {
   if (!aboutOutput.test(message)) return null;
-  const fits = (most: number) => Number.isSafeInteger(most) && most > 0 && most < asked;
+  const fits = (outputCap: number) => Number.isSafeInteger(outputCap) && outputCap > 0 && outputCap < asked;
   for (const pattern of left) {
-    const found = pattern.exec(message);
-    const most = Number(found?.[1]) - Number(found?.[2]);
-    if (found !== null && fits(most)) return { most, lasting: false };
+    const match = pattern.exec(message);
+    const outputCap = Number(match?.[1]) - Number(match?.[2]);
+    if (match !== null && fits(outputCap)) return { outputCap, lasting: false };
   }
   for (const { beyond, pattern } of lasting) {
-    const found = pattern.exec(message);
-    const most = Number(found?.[1]) - (beyond ? 1 : 0);
-    if (found !== null && fits(most)) return { most, lasting: true };
+    const match = pattern.exec(message);
+    const outputCap = Number(match?.[1]) - (beyond ? 1 : 0);
+    if (match !== null && fits(outputCap)) return { outputCap, lasting: true };
   }
   return null;
 }

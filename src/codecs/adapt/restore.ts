@@ -7,7 +7,7 @@ interface HeldCall {
   restored(text: string): string;
 }
 
-/** Gives the parts of an upstream's answer the tool names, kinds and arguments that the caller knows. */
+/** Gives the parts of an upstream's answer the tool names, kinds and arguments that the client knows. */
 export function restoreTools(reader: PartReader, names: ToolNames): PartReader {
   /** Calls whose arguments leave as another text than they came, which is known once they are whole. */
   const held = new Map<number, HeldCall>();

@@ -18,7 +18,7 @@ const functionTool = (name: string, namespace?: string): Tool => ({
 });
 
 describe('names of tools', () => {
-  it('are legal, different, and lead back to the caller’s own', () => {
+  it('are legal, different, and lead back to the client’s own', () => {
     const tools = fc.uniqueArray(
       fc.record(
         {
@@ -115,7 +115,7 @@ describe('a tool with free text', () => {
     });
   });
 
-  it('is called by its caller’s name and with its text, however the arguments were cut', () => {
+  it('is called by its client’s name and with its text, however the arguments were cut', () => {
     const parts = (pieces: string[]): StreamPart[] => [
       {
         type: 'tool-call-start',

@@ -19,7 +19,7 @@ export interface NameRule {
   maxName: number;
 }
 
-/** A tool as the caller knows it. */
+/** A tool as the client knows it. */
 export interface KnownTool {
   name: string;
   kind: 'function' | 'custom';
@@ -28,11 +28,11 @@ export interface KnownTool {
 
 /** Which tools the upstream knows by which names, both ways. */
 export interface ToolNames {
-  /** The upstream's name for a tool of the caller. */
+  /** The upstream's name for a tool of the client. */
   wireName(tool: { name: string; namespace?: string }): string;
-  /** The caller's tool for a name of the upstream; null for one that was never sent. */
+  /** The client's tool for a name of the upstream; null for one that was never sent. */
   known(wireName: string): KnownTool | null;
-  /** How arguments for a name of the upstream become those that the caller's schema asks for; null when they already are. */
+  /** How arguments for a name of the upstream become those that the client's schema asks for; null when they already are. */
   plan(wireName: string): RestorePlan | null;
 }
 

@@ -582,7 +582,7 @@ describe('a messages stream that is written', () => {
     assert.equal('output_tokens_details' in message.usage || 'server_tool_use' in message.usage, false);
   });
 
-  it('makes a message with all members, the caller’s name of the model, and usage in the vendor’s way', () => {
+  it('makes a message with all members, the client’s name of the model, and usage in the vendor’s way', () => {
     assert.deepEqual(whole(end('stop')), {
       id: 'msg_7',
       type: 'message',

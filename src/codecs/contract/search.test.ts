@@ -62,7 +62,7 @@ const partsOf = (answer: JsonObject, list: string) =>
     .map(({ id: _, tool_use_id: __, ...rest }) => rest);
 
 describe('a search that the vendor made, in an answer,', () => {
-  it('is an item to callers of responses, whoever made it', () => {
+  it('is an item to clients of responses, whoever made it', () => {
     const { id: _, ...expected } = item(sun);
     const claude = answered('anthropic-messages', 'openai-responses', message([call, result('s'), text]));
     assert.deepEqual(partsOf(claude, 'output')[0], expected);
@@ -75,7 +75,7 @@ describe('a search that the vendor made, in an answer,', () => {
     assert.deepEqual(partsOf(answered('gemini', 'openai-responses', google), 'output').at(-1), expected);
   });
 
-  it('is a call and its result to callers of Claude’s format, with no page’s text made up', () => {
+  it('is a call and its result to clients of Claude’s format, with no page’s text made up', () => {
     const answer = answered('openai-responses', 'anthropic-messages', response(item(sun)));
     const [asked, found] = listOf(answer['content']).map(objectOf);
     assert.deepEqual(asked, { ...call, id: asked?.['id'] });
@@ -89,7 +89,7 @@ describe('a search that the vendor made, in an answer,', () => {
     });
   });
 
-  it('of several words is a call for each to callers of Claude’s format, as that is counted, and what was found in the last', () => {
+  it('of several words is a call for each to clients of Claude’s format, as that is counted, and what was found in the last', () => {
     const several = { ...sun, query: 'sun; moon', queries: ['sun', 'moon'] };
     const answer = answered('openai-responses', 'anthropic-messages', response(item(several), item(sun)));
     const content = listOf(answer['content']).map(objectOf);
@@ -133,7 +133,7 @@ describe('a search that the vendor made, in an answer,', () => {
     assert.equal(objectOf(error?.['content'])['error_code'], 'unavailable');
   });
 
-  it('is what a Gemini caller’s answer rests on', () => {
+  it('is what a Gemini client’s answer rests on', () => {
     const answer = answered('openai-responses', 'gemini', response(item(sun)));
     const [candidate] = listOf(answer['candidates']).map(objectOf);
     assert.deepEqual(candidate?.['groundingMetadata'], {
@@ -175,7 +175,7 @@ describe('a search of an earlier turn', () => {
     assert.deepEqual(dropped, ['web_search_call']);
   });
 
-  it('comes back to the vendor that made it by way of a caller of another format', () => {
+  it('comes back to the vendor that made it by way of a client of another format', () => {
     const answer = answered('openai-responses', 'anthropic-messages', response(item(sun)));
     const messages = [{ role: 'assistant', content: answer['content'] }];
     const { body } = translatedTo('anthropic-messages', 'openai-responses', { messages });

@@ -8,8 +8,8 @@ const sealing: readonly WireFormat[] = ['openai-chat', 'openai-responses', 'anth
 const KINDS = ['signature', 'encrypted', 'redacted'] as const;
 
 /**
- * Sealed reasoning of another format in one opaque text, for the place where the caller's own format keeps such
- * things. The caller sends it back with its next request, and its maker gets it as it was; no state is kept here.
+ * Sealed reasoning of another format in one opaque text, for the place where the client's own format keeps such
+ * things. The client sends it back with its next request, and its maker gets it as it was; no state is kept here.
  */
 export function embedEncryptedReasoning({ format, id, kind, owner, value }: Sealed): string {
   const known = [format, kind, id ?? '', value, ...(owner === undefined ? [] : [owner])];
@@ -17,7 +17,7 @@ export function embedEncryptedReasoning({ format, id, kind, owner, value }: Seal
   return [PREFIX, ...fields].join('.');
 }
 
-/** The seal in a text that `carrySeal` made; null for any other text. */
+/** The seal in a text that `embedEncryptedReasoning` made; null for any other text. */
 export function carriedSeal(text: string): Sealed | null {
   const [prefix, ...fields] = text.split('.');
   if (prefix !== PREFIX || fields.length < 4 || fields.length > 5) return null;
@@ -29,7 +29,7 @@ export function carriedSeal(text: string): Sealed | null {
   return { format, kind: known, value, ...(id === '' ? {} : { id }), ...(owner === '' ? {} : { owner }) };
 }
 
-/** How base64 of what `carrySeal` writes begins. */
+/** How base64 of what `embedEncryptedReasoning` writes begins. */
 const PREFIX_BASE64 = base64OfText(PREFIX);
 
 /**

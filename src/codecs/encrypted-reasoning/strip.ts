@@ -7,7 +7,7 @@ import type { WireFormat } from '../wire-format.ts';
  * @returns null when the error is about something else, or the request holds nothing sealed
  * @throws GatewayError `invalid_json`
  */
-export function unsealed(
+export function stripEncryptedReasoning(
   { format, model }: { format: WireFormat; model: string },
   request: Buffer,
   message: string,

@@ -43,7 +43,7 @@ describe('a document', () => {
     );
   });
 
-  it('that is more than text is refused there by the caller’s word for it', () => {
+  it('that is more than text is refused there by the client’s word for it', () => {
     for (const part of [
       file('application/pdf', '%PDF'),
       file('', 'x'),

@@ -77,7 +77,7 @@ function droppedOf(body: JsonObject, model: string): string[] {
   return adapt(conversation, { from, to, dialect: plainDialect, owner: null, model }).dropped;
 }
 
-describe('a generateContent request for a caller of another format', () => {
+describe('a generateContent request for a client of another format', () => {
   it('has instructions in the middle as words of the user', () => {
     const reminder: Message = { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] };
     const { contents, systemInstruction } = encoded({
@@ -308,7 +308,7 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
   });
 
-  it('leaves out what it has no words for, and names it in the words of the caller', () => {
+  it('leaves out what it has no words for, and names it in the words of the client', () => {
     const search = { type: 'web_search_20250305', name: 'web_search', allowed_domains: ['example.test'] };
     const asked = {
       messages: [{ role: 'user', content: 'Hi' }],
@@ -350,7 +350,7 @@ describe('a generateContent request for a caller of another format', () => {
   });
 });
 
-describe('a generateContent request of a caller', () => {
+describe('a generateContent request of a client', () => {
   it('is read in snake case too, and where one stands for a list', () => {
     const camel = {
       systemInstruction: { parts: [{ text: 'You code.' }] },

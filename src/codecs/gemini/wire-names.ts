@@ -3,7 +3,7 @@ import { wrong } from '../json/wire-check.ts';
 
 /**
  * The members of a message under their names in camel case: Google's servers take `system_instruction` as well as
- * `systemInstruction` (ProtoJSON). Only the object itself is changed, for what is in it may be the caller's data.
+ * `systemInstruction` (ProtoJSON). Only the object itself is changed, for what is in it may be the client's data.
  */
 export function camel(value: JsonObject): JsonObject {
   if (!Object.keys(value).some((name) => name.includes('_'))) return value;

@@ -26,9 +26,9 @@ describe('the earlier turns of a request that is relayed', () => {
   it('lose the seals of other vendors, however the bytes are cut', () => {
     const request = requestWith(carried);
     for (const length of [1, 2, 3, 7, 31, 64, 100, request.length]) {
-      const { body, left } = relayedHistory(inPieces(request, length), rules);
+      const { body, dropped } = relayedHistory(inPieces(request, length), rules);
       assert.ok(!Buffer.concat(body).includes('thinking'), `in pieces of ${length}`);
-      assert.deepEqual(left, ['reasoning']);
+      assert.deepEqual(dropped, ['reasoning']);
     }
   });
 

@@ -20,9 +20,9 @@ export interface RelayedHistoryRules extends HistoryRules {
 export function relayedHistory(
   pieces: readonly Buffer[],
   rules: RelayedHistoryRules,
-): { body: readonly Buffer[]; left: string[] } {
+): { body: readonly Buffer[]; dropped: string[] } {
   const { history } = codecOf(rules.format);
-  if (history === undefined) return { body: pieces, left: [] };
+  if (history === undefined) return { body: pieces, dropped: [] };
   const { carried } = history;
   const isSigning = history.signsThoughts?.(rules.dialect) === true;
   const begins = [...carried.begins, ...(isSigning ? ['"'] : [])];
@@ -31,7 +31,7 @@ export function relayedHistory(
   const strips = maySeal && carried.names.some((name) => holds(pieces, name, begins));
   const own = history.own?.(rules);
   const rewrites = own?.names.some((name) => holds(pieces, name, null)) === true;
-  if (!strips && !rewrites) return { body: pieces, left: [] };
+  if (!strips && !rewrites) return { body: pieces, dropped: [] };
   const body = Buffer.concat(pieces);
   const stripped = strips
     ? carried.strip(body, {
@@ -40,11 +40,11 @@ export function relayedHistory(
       })
     : body;
   const rewritten = rewrites ? own?.rewrite(stripped) : undefined;
-  const left = (rewritten?.left ?? []).map((name) => `messages.${name}`);
+  const dropped = (rewritten?.left ?? []).map((name) => `messages.${name}`);
   const request = rewritten?.request ?? stripped;
   return {
     body: request === body ? pieces : [request],
-    left: [...(stripped === body ? [] : ['reasoning']), ...left],
+    dropped: [...(stripped === body ? [] : ['reasoning']), ...dropped],
   };
 }
 

@@ -126,7 +126,7 @@ export const concepts = {
     asked: ({ toolChoice, tools }) => toolChoice?.kind === 'allowed' && tools.some(isCallable),
   },
   webSearch: { without: 'drop', asked: ({ tools }) => tools.some(isSearch) },
-  /** A search and tools that the caller runs, in one request. */
+  /** A search and tools that the client runs, in one request. */
   searchBesideTools: {
     without: 'drop',
     asked: ({ tools }) => tools.some(isSearch) && tools.some(isCallable),

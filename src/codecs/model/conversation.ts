@@ -4,7 +4,7 @@ import type { WireFormat } from '../wire-format.ts';
 /**
  * What a request for an answer says, in no vendor's words: every message format is read into this and written
  * from it. A concept stands here when two formats have it; the rest travels in `extras` and goes back to its own
- * format only. Absent and null mean that the caller said nothing, and nothing is made up for it.
+ * format only. Absent and null mean that the client said nothing, and nothing is made up for it.
  */
 export interface Conversation {
   model: string;
@@ -42,7 +42,7 @@ export interface Conversation {
   metadata: JsonObject | null;
   store: boolean | null;
   stream: boolean;
-  /** Whether a streaming caller wants a report of usage; true for formats that always send one. */
+  /** Whether a streaming client wants a report of usage; true for formats that always send one. */
   includeUsage: boolean;
   extras: Extras | null;
 }
@@ -198,7 +198,7 @@ export interface FunctionTool {
   kind: 'function';
   name: string;
   description: string | null;
-  /** JSON Schema; null when the caller gave none. */
+  /** JSON Schema; null when the client gave none. */
   schema: JsonObject | null;
   strict: boolean | null;
   namespace?: string;
@@ -245,7 +245,7 @@ export interface Reasoning {
   /** `minimal`, `low`, `medium`, `high`, `xhigh`, `max`. */
   effort: string | null;
   budgetTokens: number | null;
-  /** How much of it the caller wants to see: `auto`, `concise`, `detailed`, `omitted`, `summarized`. */
+  /** How much of it the client wants to see: `auto`, `concise`, `detailed`, `omitted`, `summarized`. */
   display: string | null;
 }
 

@@ -53,7 +53,7 @@ export interface Dialect {
   callIds: 'any' | 'short';
   /** Chat: how a begun answer is gone on with; null where that is not possible or not known. */
   prefill: ChatPrefill | null;
-  /** Messages: what `max_tokens` is when the caller named no bound, for the format requires one. */
+  /** Messages: what `max_tokens` is when the client named no bound, for the format requires one. */
   defaultMaxTokens: number;
   /** What it takes as the schema of a tool or of an answer. */
   schema: SchemaRuleName;

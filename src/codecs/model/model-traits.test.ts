@@ -67,7 +67,7 @@ describe('what a Claude model takes', () => {
     assert.equal(toAnthropic('claude-opus-4-7', reasoning({ effort: 'xhigh' })).effort, 'xhigh');
   });
 
-  it('is not told to think or how to choose where it would refuse that, and the caller learns it', () => {
+  it('is not told to think or how to choose where it would refuse that, and the client learns it', () => {
     const old = toAnthropic('claude-3-5-haiku-20241022', reasoning({ effort: 'high' }));
     assert.deepEqual([old.thinking, old.dropped], [undefined, ['reasoning_effort']]);
     const recent = toAnthropic('claude-opus-4-7', { temperature: 0.2, topP: 0.5 });

@@ -52,7 +52,7 @@ export type StreamPart =
   /** A picture that the model made. */
   | { type: 'image'; block: number; source: ImageSource }
   /**
-   * A block or item that one format alone has. `words`: what it says to callers of others; null for what is none of
+   * A block or item that one format alone has. `words`: what it says to clients of others; null for what is none of
    * their business.
    */
   | {
@@ -110,7 +110,7 @@ export interface PartReader {
   end(): StreamPart[];
 }
 
-/** Writes one stream for a caller. Keeps state; made anew for every stream. */
+/** Writes one stream for a client. Keeps state; made anew for every stream. */
 export interface PartWriter {
   /** The frames for a part. */
   push(part: StreamPart): Frame[];
@@ -122,12 +122,12 @@ export interface AnswerContext {
   id: string;
   /** The id that the answer has already, where another wrote its beginning. */
   answerId?: string;
-  /** The model as the caller named it. */
+  /** The model as the client named it. */
   model: string;
   /** When the request began, in milliseconds since the epoch. */
   startedAt: number;
   includeUsage: boolean;
-  /** The caller's request, for formats that echo it. */
+  /** The client's request, for formats that echo it. */
   request: JsonObject;
   /**
    * Estimated tokens of the request, for a format that tells its clients before the upstream does; absent where an answer

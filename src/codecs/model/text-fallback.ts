@@ -1,7 +1,7 @@
 import type { WireFormat } from '../wire-format.ts';
 import type { ImageSource, PartWriter, StreamPart } from './stream-part.ts';
 
-/** What a format's callers can be shown. */
+/** What a format's clients can be shown. */
 interface Showing {
   format: WireFormat;
   /** Pictures in an answer: by their bytes, by address too, or not at all. */

@@ -388,7 +388,7 @@ describe('a request to a server of this format', () => {
     ]);
   });
 
-  it('that shows what the server would have to fetch is refused in the caller’s words', () => {
+  it('that shows what the server would have to fetch is refused in the client’s words', () => {
     const showing = (url: string) => ({
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
     });
@@ -535,7 +535,7 @@ describe('an answer of a server of this format', () => {
   });
 });
 
-describe('an answer to a caller of this format', () => {
+describe('an answer to a client of this format', () => {
   const context = {
     id: 'req_1',
     model: 'asked',

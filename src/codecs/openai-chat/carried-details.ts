@@ -12,7 +12,7 @@ import { reasoningIn } from './text.ts';
 import type { ChatMessage, ReasoningDetail } from './wire.ts';
 
 /**
- * Collects the seals of an answer for a chat caller. The vendor's format has no place for them; OpenRouter's
+ * Collects the seals of an answer for a chat client. The vendor's format has no place for them; OpenRouter's
  * `reasoning_details` is one that clients send back as it came ("Preserving reasoning").
  */
 export class CarriedDetails {

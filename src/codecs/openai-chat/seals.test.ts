@@ -181,7 +181,7 @@ describe('reasoning that another vendor sealed', () => {
     stopSequence: null,
     usage: null,
   };
-  /** What a caller got as a whole answer, and sends back as it is. */
+  /** What a client got as a whole answer, and sends back as it is. */
   const message = (request: JsonObject, ...all: StreamPart[][]): JsonObject => {
     const written = writer({ ...context, request });
     const start: StreamPart = { type: 'message-start', id: 'x', model: 'm', usage: null };
@@ -219,10 +219,10 @@ describe('reasoning that another vendor sealed', () => {
       { type: 'tool-call', id: 'call_b', name: 'list', input: '{}', kind: 'function' },
     ]);
     const { reasoning_content: _, ...quiet } = sent;
-    assert.deepEqual(comesBack(quiet), parts, 'also from a caller that sends no thoughts back');
+    assert.deepEqual(comesBack(quiet), parts, 'also from a client that sends no thoughts back');
   });
 
-  it('keeps its id, and the summary that the caller was told', () => {
+  it('keeps its id, and the summary that the client was told', () => {
     const sent = message({}, thought(0, 'Sum.', seals.encrypted), called(1, 'call_a'));
     assert.deepEqual(comesBack(sent)[0], reasoning('Sum.', true, seals.encrypted));
     const { reasoning_content: _, ...quiet } = sent;

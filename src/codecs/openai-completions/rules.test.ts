@@ -80,7 +80,7 @@ describe('a request to a provider of completions alone', () => {
     assert.equal(sent({ messages })['prompt'], 'User:\nOne.\n\nTwo.\n\nAssistant:\n');
   });
 
-  it('goes on with the answer that the caller began', () => {
+  it('goes on with the answer that the client began', () => {
     const begun: Conversation['messages'] = [
       { role: 'user', parts: [text('Six times seven?')] },
       { role: 'assistant', parts: [text('It is')] },
@@ -146,7 +146,7 @@ describe('a request to a provider of completions alone', () => {
     ],
   ];
   for (const [what, body, param] of chatBodies) {
-    it(`with ${what} is refused in the caller's words`, () => {
+    it(`with ${what} is refused in the client's words`, () => {
       assert.deepEqual(refused(translated.bind(null, body, chat, completions)), ['not_translatable', param]);
     });
   }
@@ -245,7 +245,7 @@ describe('an answer of a provider of completions', () => {
   }
 });
 
-describe('an answer to a caller of completions', () => {
+describe('an answer to a client of completions', () => {
   const context = { id: 'req_1', model: 'asked', startedAt: 1_790_000_000_000, request: {} };
   const parts: StreamPart[] = [
     { type: 'message-start', id: 'x', model: 'y', usage: null },

@@ -100,7 +100,7 @@ describe('the calls and results of a responses request', () => {
   });
 });
 
-describe('a responses request for a caller of another format', () => {
+describe('a responses request for a client of another format', () => {
   it('has an id for every search, the same in every turn', () => {
     const search: Part = {
       type: 'search',
@@ -171,7 +171,7 @@ describe('a responses request of Codex', () => {
     }
   });
 
-  it('tells what its vendor’s servers did in words, for no caller can do it', () => {
+  it('tells what its vendor’s servers did in words, for no client can do it', () => {
     const [told] = partsIn({ type: 'mcp_call', id: 'mcp_1', server_label: 'docs', output: 'words' });
     assert.equal(objectOf(told)['text'], '[mcp_call] {"server_label":"docs","output":"words"}');
   });
@@ -250,7 +250,7 @@ describe('a responses stream', () => {
   });
 });
 
-describe('a responses stream for a caller', () => {
+describe('a responses stream for a client', () => {
   it('has sources of a whole text at its end, with its length, and none without an address', () => {
     const native = { format: 'anthropic-messages' as const, value: {} };
     const source = { title: 'T', text: null, start: null, end: null, native };

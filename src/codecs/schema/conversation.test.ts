@@ -74,7 +74,7 @@ describe('the schema of an answer', () => {
     assert.deepEqual(fitOutput(shape(schema), geminiChat, 'response_format', []), shape(schema));
   });
 
-  it('says what no longer holds in the caller’s words', () => {
+  it('says what no longer holds in the client’s words', () => {
     const dropped: string[] = [];
     const schema = { type: 'object', properties: { a: { type: 'string', pattern: 'a' } } };
     fitOutput(shape(schema), { format: 'gemini', name: 'full' }, 'response_format', dropped);
@@ -133,7 +133,7 @@ describe('arguments', () => {
       assert.equal(restored(text), text);
   });
 
-  it('that follow the fitted schema follow the caller’s when they are back', () => {
+  it('that follow the fitted schema follow the client’s when they are back', () => {
     const value = fc.constantFrom<unknown>('a', '1', 1, 2, 2.5, -3, true, false, null);
     const values = fc.uniqueArray(value, { minLength: 1, selector: (one) => JSON.stringify(one) });
     const holds = (schemaOf: unknown, one: unknown): boolean => {
@@ -208,7 +208,7 @@ describe('a request on its way to another format', () => {
       },
     );
 
-  it('has schemas that the target takes, says what they lost in the caller’s names, and knows the way back', () => {
+  it('has schemas that the target takes, says what they lost in the client’s names, and knows the way back', () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'integer', enum: [1] } },

@@ -66,7 +66,7 @@ function kept(
 
 /**
  * The shape of the answer with a schema that the target takes.
- * @param path what the caller's format calls it
+ * @param path what the client's format calls it
  */
 export function fitOutput(
   output: OutputShape,

@@ -134,7 +134,7 @@ describe('any schema', () => {
         fc.property(schema, (asked) => {
           const before = JSON.stringify(asked);
           const { plan, schema: result } = fit(asked, name);
-          assert.equal(JSON.stringify(asked), before, 'the caller’s schema is not touched');
+          assert.equal(JSON.stringify(asked), before, 'the client’s schema is not touched');
           assertFit(result, schemaRules[name]);
           const again = fit(result, name);
           assert.ok(

@@ -25,7 +25,7 @@ export interface FittedSchema {
   schema: JsonObject;
   /** Keywords that hold no longer, by name and in order; those that only describe are not among them. */
   lost: string[];
-  /** How a value that follows this schema becomes one that follows the caller's; null when it already does. */
+  /** How a value that follows this schema becomes one that follows the client's; null when it already does. */
   plan: RestorePlan | null;
 }
 
@@ -209,7 +209,7 @@ function textEnum(schema: JsonObject): { schema: JsonObject; values: ReadonlyMap
   const values = new Map<string, unknown>();
   list.forEach((value, index) => {
     const text = texts[index] ?? '';
-    // A text that the caller enumerates itself means itself.
+    // A text that the client enumerates itself means itself.
     if (typeof value !== 'string' && !own.has(text)) values.set(text, value);
   });
   const { format: _, ...rest } = schema;

@@ -1,6 +1,6 @@
 import { isObject, parseObject } from '../json/values.ts';
 
-/** How to bring a model's arguments back into the caller's schema: what became of values that had to be sent as texts. */
+/** How to bring a model's arguments back into the client's schema: what became of values that had to be sent as texts. */
 export interface RestorePlan {
   /** What each text stands for. */
   values?: ReadonlyMap<string, unknown>;
@@ -18,7 +18,7 @@ export function planOf(plan: RestorePlan): RestorePlan | null {
 }
 
 /**
- * The arguments as the caller's schema has them. Text that is no JSON object, and arguments in which nothing is to
+ * The arguments as the client's schema has them. Text that is no JSON object, and arguments in which nothing is to
  * be brought back, are returned byte for byte.
  */
 export function restoreArguments(text: string, plan: RestorePlan): string {

@@ -293,7 +293,7 @@ const ofOutput: Partial<Record<SchemaRuleName, SchemaRuleName>> = {
 };
 
 /**
- * The rules for the schema of an answer. What its root may be is the caller's choice; and the messages format has
+ * The rules for the schema of an answer. What its root may be is the client's choice; and the messages format has
  * rules of its own (`structured-output.ts`).
  */
 export function outputRulesFor(format: WireFormat, name: SchemaRuleName): SchemaRules {

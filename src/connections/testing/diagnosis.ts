@@ -10,15 +10,15 @@ export interface UpstreamAnswer {
   /** Its content type. */
   type: string;
   /** Its body, without the credential. */
-  said: string;
+  errorText: string;
 }
 
 /** What an answer that is no success means, and what to do about it. */
-export function describeAnswer({ provider, said, statusCode, type, url }: UpstreamAnswer): string {
+export function describeAnswer({ provider, errorText, statusCode, type, url }: UpstreamAnswer): string {
   const where = new URL(url).host;
   if (type.includes('html'))
     return `${where} answered ${statusCode} with a web page, not an API: check the base URL`;
-  const detail = sentenceIn(said);
+  const detail = sentenceIn(errorText);
   switch (statusCode) {
     case 200:
       return `${where} answered, but not with a list of models: check the base URL`;

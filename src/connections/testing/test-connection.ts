@@ -69,8 +69,8 @@ export async function testConnection(
     if (statusCode === 200 && (probe.body !== null || models !== null)) {
       return { valid: true, error: null, statusCode, latencyMs: clock() - start, models };
     }
-    const said = withoutSecrets(text, [...secretsOf(connection), ...tokens.issued(connection)]);
-    return failed(describeAnswer({ provider, url: probe.url, statusCode, type, said }), statusCode);
+    const errorText = withoutSecrets(text, [...secretsOf(connection), ...tokens.issued(connection)]);
+    return failed(describeAnswer({ provider, url: probe.url, statusCode, type, errorText }), statusCode);
   } catch (error) {
     if (error instanceof GatewayError) return failed(error.message);
     return failed(describeFailure(error as Error, probe.url, timeoutMs));

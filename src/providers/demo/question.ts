@@ -4,7 +4,7 @@ import type { JsonObject } from './json.ts';
 export const demoModels = ['echo', 'tools'] as const;
 export type DemoModel = (typeof demoModels)[number];
 
-/** A tool that the demo can call: the caller runs it. */
+/** A tool that the demo can call: the client runs it. */
 export interface DemoTool {
   name: string;
   /** The group that the tool belongs to, if any (Responses). */

@@ -7,7 +7,7 @@ import type { AnyExchange } from '../../http/exchange.ts';
 import { pairs } from '../../http/flat-headers.ts';
 import type { ProxyContext } from '../context.ts';
 import { type FinishedRun, finish } from '../dispatch/finish.ts';
-import type { Attempted } from '../metering/entry.ts';
+import type { RunSummary } from '../metering/entry.ts';
 import { finishFields } from '../metering/finish-reason.ts';
 import { Recorder } from '../metering/recorder.ts';
 import { clientGone, type RequestEnd } from '../request/end.ts';
@@ -37,42 +37,42 @@ const MAX_BYTES = 8 * 1024 * 1024;
  * other requests, at once and without looking at them.
  */
 export function lookUpAnswer(context: ProxyContext, question: CacheQuestion): Promise<CacheAnswer> | null {
-  const wanted = wantedTtl(question);
-  return wanted === null ? null : lookUp(context, question, wanted);
+  const ttl = cacheTtl(question);
+  return ttl === null ? null : lookUp(context, question, ttl);
 }
 
 async function lookUp(
   context: ProxyContext,
   question: CacheQuestion,
-  wanted: NonNullable<ReturnType<typeof wantedTtl>>,
+  ttl: NonNullable<ReturnType<typeof cacheTtl>>,
 ): Promise<CacheAnswer> {
   const { facts } = question;
   const { answers } = context;
   const key = keyOf(question);
   if (key === null) {
     answers.bypassed();
-    return ask(question, null, 'bypass');
+    return forward(question, null, 'bypass');
   }
   const fresh = /\bno-cache\b/i.test(facts.exchange.request.headers['cache-control'] ?? '');
-  const found = answers.find(key, { ...wanted, fresh });
-  switch (found.kind) {
+  const result = answers.find(key, { ...ttl, fresh });
+  switch (result.kind) {
     case 'hit':
-      return give(context, facts, found.answer, found.ageMs);
+      return answerFromCache(context, facts, result.answer, result.ageMs);
     case 'wait': {
-      const answer = await found.answer;
+      const answer = await result.answer;
       if (facts.exchange.response.destroyed) {
         finish(context, { facts: { ...facts, trace: null }, end: clientGone(false), run: null });
         return { kind: 'answered' };
       }
-      return answer === null ? ask(question, null, 'miss') : give(context, facts, answer, 0);
+      return answer === null ? forward(question, null, 'miss') : answerFromCache(context, facts, answer, 0);
     }
     case 'lead':
-      return ask(question, found.keep, 'miss');
+      return forward(question, result.keep, 'miss');
   }
 }
 
 /** For how long the key and the combo, the shorter of the two, let an answer be given again; null when neither wants any. */
-function wantedTtl({ facts, plan: { options } }: CacheQuestion): { ttlMs: number | null } | null {
+function cacheTtl({ facts, plan: { options } }: CacheQuestion): { ttlMs: number | null } | null {
   const { cacheTtlMs: ofKey = null } = facts.principal;
   if (!options.cache) return ofKey === null ? null : { ttlMs: ofKey };
   const ttls = [ofKey, options.cacheTtlMs].filter((ttl) => ttl !== null);
@@ -83,10 +83,10 @@ function wantedTtl({ facts, plan: { options } }: CacheQuestion): { ttlMs: number
 function keyOf({ body, facts, named, plan }: CacheQuestion): string | null {
   const { exchange, format, principal, requestedModel } = facts;
   const { headers } = exchange.request;
-  const wish = String(headers['x-gateway-cache'] ?? '').toLowerCase();
-  const kept = /\bno-store\b/i.test(headers['cache-control'] ?? '');
+  const cacheHeader = String(headers['x-gateway-cache'] ?? '').toLowerCase();
+  const noStore = /\bno-store\b/i.test(headers['cache-control'] ?? '');
   // A message on a WebSocket has no head of its own, and no copy of what was said can be sent again on it.
-  if (wish === 'off' || kept || exchange.response.req === undefined) return null;
+  if (cacheHeader === 'off' || noStore || exchange.response.req === undefined) return null;
   const path = named === null ? '' : `${named.stream} ${named.array}`;
   const said = ['anthropic-beta', 'anthropic-version', 'openai-beta'].map((name) =>
     String(headers[name] ?? ''),
@@ -104,10 +104,10 @@ function keyOf({ body, facts, named, plan }: CacheQuestion): string | null {
   if (cacheable === null || cacheable.stored) return null;
   const byDefault = codecOf(format).stream?.byDefault === true;
   const streams = named?.stream ?? (byDefault ? cacheable.stream !== false : cacheable.stream === true);
-  return (streams || cacheable.tools) && wish !== 'on' ? null : cacheable.key;
+  return (streams || cacheable.tools) && cacheHeader !== 'on' ? null : cacheable.key;
 }
 
-function ask(
+function forward(
   { facts }: CacheQuestion,
   keep: ((answer: CachedAnswer | null) => void) | null,
   state: 'miss' | 'bypass',
@@ -119,9 +119,9 @@ function ask(
     kind: 'ask',
     exchange: { ...exchange, response: recorder },
     refused: () => keep?.(null),
-    ended(end, attempted) {
+    ended(end, summary) {
       const recorded = end.outcome === 'ok' ? recorder.recorded() : null;
-      keep?.(recorded?.status === 200 ? answerOf(recorded, end, attempted) : null);
+      keep?.(recorded?.status === 200 ? answerOf(recorded, end, summary) : null);
     },
   };
 }
@@ -129,12 +129,12 @@ function ask(
 function answerOf(
   { body, headers, status }: NonNullable<ReturnType<Recorder['recorded']>>,
   end: RequestEnd,
-  { finishReason, target: { connection, model, provider } }: Attempted,
+  { finishReason, target: { connection, model, provider } }: RunSummary,
 ): CachedAnswer {
   const source = { connectionId: connection.id, connection: connection.name, provider: provider.id, model };
   return {
     status,
-    headers: sayable(headers),
+    headers: reusable(headers),
     body,
     source: { ...source, streamed: end.streamed, finishReason },
   };
@@ -153,13 +153,18 @@ const said: ReadonlySet<string> = new Set([
   'x-gateway-lowered',
 ]);
 
-function sayable(headers: readonly string[]): string[] {
+function reusable(headers: readonly string[]): string[] {
   const named = [...pairs(headers)].map(([name, value]) => [name.toLowerCase(), value] as const);
   return named.filter(([name]) => said.has(name)).flat();
 }
 
 /** Sends an answer that was made for another request. It costs nothing. */
-function give(context: ProxyContext, facts: LedgerFacts, answer: CachedAnswer, ageMs: number): CacheAnswer {
+function answerFromCache(
+  context: ProxyContext,
+  facts: LedgerFacts,
+  answer: CachedAnswer,
+  ageMs: number,
+): CacheAnswer {
   const { exchange } = facts;
   const { body, headers, source, status } = answer;
   exchange.response.writeHead(status, [

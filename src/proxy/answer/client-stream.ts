@@ -16,13 +16,13 @@ export interface ClientStreamInput {
   codec: Pick<StreamCodec, 'contentType' | 'keepAlive'> | null;
   /** Whether a stream is one JSON array instead of events (Gemini without `alt=sse`). */
   array: boolean;
-  /** Told when the caller takes more again. */
+  /** Told when the client takes more again. */
   onDrain(): void;
 }
 
 /**
- * The caller's end of a streamed answer: one for each call, whichever targets are asked. What is written are frames of
- * the caller's format, cut anywhere; they leave as they are, or as the elements of one JSON array.
+ * The client's end of a streamed answer: one for each call, whichever targets are asked. What is written are frames of
+ * the client's format, cut anywhere; they leave as they are, or as the elements of one JSON array.
  */
 export class ClientStream {
   readonly contentType: string;
@@ -34,7 +34,7 @@ export class ClientStream {
   #state: StreamState = 'unopened';
   #wrote = false;
   /** Frames of this turn of the event loop, which leave together. */
-  #gathered = '';
+  #pendingText = '';
 
   constructor({ array, codec, onDrain, response }: ClientStreamInput) {
     this.#response = response;
@@ -49,12 +49,12 @@ export class ClientStream {
     return this.#state;
   }
 
-  /** True while the caller takes no more. */
+  /** True while the client takes no more. */
   get full(): boolean {
     return this.#response.writableNeedDrain;
   }
 
-  /** Whether the format has keep-alives, and the caller takes one now. */
+  /** Whether the format has keep-alives, and the client takes one now. */
   get takesKeepAlive(): boolean {
     return this.#keepAlive !== null && !this.full;
   }
@@ -76,7 +76,7 @@ export class ClientStream {
     this.write(Buffer.from(this.#keepAlive));
   }
 
-  /** Sends the first content. `headers`, flat, go before it unless a keep-alive has opened the stream. False when the caller takes no more for now. */
+  /** Sends the first content. `headers`, flat, go before it unless a keep-alive has opened the stream. False when the client takes no more for now. */
   commit(headers: () => string[], first: Buffer | string): boolean {
     const opens = this.#state === 'unopened';
     this.#state = 'committed';
@@ -94,17 +94,17 @@ export class ClientStream {
 
   /**
    * Writes at the end of this turn of the event loop, with all that comes until then: an upstream in haste sends many
-   * frames at once, and a write costs more than a frame. `full` tells whether the caller takes more.
+   * frames at once, and a write costs more than a frame. `full` tells whether the client takes more.
    */
   gather(text: string): void {
-    if (this.#gathered === '') process.nextTick(() => this.#send());
-    this.#gathered += text;
+    if (this.#pendingText === '') process.nextTick(() => this.#send());
+    this.#pendingText += text;
   }
 
   #send(): void {
-    const text = this.#gathered;
+    const text = this.#pendingText;
     if (text === '') return;
-    this.#gathered = '';
+    this.#pendingText = '';
     if (!this.#response.destroyed) this.write(text);
   }
 
@@ -122,8 +122,8 @@ export class ClientStream {
     this.#response.end(this.#array === null ? last : this.#array.elements(last) + this.#array.end());
   }
 
-  /** Resets the connection after all that was written, and `last`, has left: the caller knows that more was to come. */
-  breakOff(last: Buffer | null = null): void {
+  /** Resets the connection after all that was written, and `last`, has left: the client knows that more was to come. */
+  reset(last: Buffer | null = null): void {
     this.#send();
     const bytes = last === null || this.#array === null ? last : this.#array.elements(last);
     resetConnection(this.#response, bytes ?? '');
@@ -145,7 +145,7 @@ function setHeader(
 /** The data of frames as elements of one array, each in one piece. */
 class JsonArray {
   readonly #bytes = new FrameBuffer<Buffer>(splitFrames);
-  #begun = false;
+  #started = false;
 
   elements(bytes: Buffer | string): string {
     return this.#written(this.#bytes.push(Buffer.from(bytes)));
@@ -154,14 +154,14 @@ class JsonArray {
   #written(frames: readonly Frame[]): string {
     let text = '';
     for (const { data } of frames) {
-      text += `${this.#begun ? ',\r\n' : '['}${data}`;
-      this.#begun = true;
+      text += `${this.#started ? ',\r\n' : '['}${data}`;
+      this.#started = true;
     }
     return text;
   }
 
   end(): string {
     const last = this.#written(this.#bytes.end());
-    return `${last}${this.#begun ? ']' : '[]'}`;
+    return `${last}${this.#started ? ']' : '[]'}`;
   }
 }

@@ -14,14 +14,14 @@ import { errorFrame } from './stream-ending.ts';
 /** Whose request failed, and where its answer goes. */
 export interface FailedRequest {
   readonly facts: RequestFacts;
-  readonly caller: ClientStream;
+  readonly client: ClientStream;
   /** The attempt whose failure is told. */
-  readonly by: AnsweredBy;
+  readonly answeredBy: AnsweredBy;
   redact(this: void, text: string): string;
 }
 
 /**
- * A failure with no attempt left and no content sent: the error answer, in the caller's dialect, or the event that says as
+ * A failure with no attempt left and no content sent: the error answer, in the client's dialect, or the event that says as
  * much in a stream that a keep-alive has opened.
  * @param tried how other attempts ended, to be told besides; null where there was only this one
  * @returns how the request ended with that
@@ -29,26 +29,26 @@ export interface FailedRequest {
 export function answerFailure(
   failed: FailedRequest,
   { answer, error }: Failure,
-  tried: string | null,
+  otherFailures: string | null,
 ): RequestEnd {
-  const { by, caller, facts } = failed;
-  const told = tried === null ? error : explained(error, tried);
-  if (caller.state === 'opened') {
-    caller.breakOff(errorFrame(failed, told));
-    return { ...endOfError(told, true), status: 200 };
+  const { answeredBy, client, facts } = failed;
+  const explainedError = otherFailures === null ? error : explained(error, otherFailures);
+  if (client.state === 'opened') {
+    client.reset(errorFrame(failed, explainedError));
+    return { ...endOfError(explainedError, true), status: 200 };
   }
-  if (answer !== undefined) return answerRefusal(failed, answer, told, tried === null);
+  if (answer !== undefined) return answerRefusal(failed, answer, explainedError, otherFailures === null);
   const { codec, exchange } = facts;
   const own: string[] = [];
-  addGatewayHeaders(own, facts, by);
-  const headers = { ...Object.fromEntries(pairs(own)), ...errorHeaders(told) };
-  sendJson(exchange, told.status, codec.encodeError(told, exchange.id), headers);
-  return endOfError(told, false);
+  addGatewayHeaders(own, facts, answeredBy);
+  const headers = { ...Object.fromEntries(pairs(own)), ...errorHeaders(explainedError) };
+  sendJson(exchange, explainedError.status, codec.encodeError(explainedError, exchange.id), headers);
+  return endOfError(explainedError, false);
 }
 
-/** What the upstream answered: as it is where the caller's format allows that, else its words and headers. */
+/** What the upstream answered: as it is where the client's format allows that, else its words and headers. */
 function answerRefusal(
-  { by, facts }: FailedRequest,
+  { answeredBy, facts }: FailedRequest,
   answer: UpstreamRefusal,
   error: GatewayError,
   asIs: boolean,
@@ -63,7 +63,9 @@ function answerRefusal(
   // An error that is rendered anew has the status that its words deserve.
   const status = own === null ? error.status : answer.status;
   const flat =
-    own === null ? translatedHeaders(facts, by, status, headers) : relayedHeaders(facts, by, status, headers);
+    own === null
+      ? translatedHeaders(facts, answeredBy, status, headers)
+      : relayedHeaders(facts, answeredBy, status, headers);
   if (own === null) flat.push('content-type', 'application/json');
   flat.push('content-length', String(bytes.length));
   exchange.response.writeHead(status, flat);
@@ -73,12 +75,12 @@ function answerRefusal(
 
 function relayedHeaders(
   facts: RequestFacts,
-  by: AnsweredBy,
+  answeredBy: AnsweredBy,
   status: number,
   upstream: UpstreamRefusal['headers'],
 ): string[] {
   const headers = clientHeaders(status, upstream);
-  addGatewayHeaders(headers, facts, by, upstream);
+  addGatewayHeaders(headers, facts, answeredBy, upstream);
   return headers;
 }
 
@@ -87,9 +89,9 @@ function isWait(value: string | undefined): boolean {
   return value !== undefined && /^\d{1,9}$/.test(value);
 }
 
-function explained(error: GatewayError, tried: string): GatewayError {
+function explained(error: GatewayError, otherFailures: string): GatewayError {
   const { cause, code, param, retryAfter, status } = error;
-  return new GatewayError(code, `${error.message} (tried ${tried})`, {
+  return new GatewayError(code, `${error.message} (tried ${otherFailures})`, {
     status,
     cause,
     ...(param === null ? {} : { param }),

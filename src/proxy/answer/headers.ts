@@ -7,14 +7,14 @@ import { clientHeaders } from '../upstream/headers.ts';
 export type AnsweredBy = Pick<OutgoingRequest, 'target' | 'attempt' | 'dropped' | 'translation'>;
 
 /** What is said of the request itself. */
-type Asked = Pick<RequestFacts, 'codec' | 'exchange' | 'reservation'>;
+type HeaderFacts = Pick<RequestFacts, 'codec' | 'exchange' | 'reservation'>;
 
 /**
  * The request's id and the headers that say where an answer came from, flat.
- * @param upstream what the caller gets of the upstream's headers
+ * @param upstream what the client gets of the upstream's headers
  */
 function gatewayHeaders(
-  { codec, exchange }: Asked,
+  { codec, exchange }: HeaderFacts,
   { attempt, dropped, target, translation }: AnsweredBy,
   upstream: IncomingHttpHeaders,
 ): string[] {
@@ -47,26 +47,26 @@ export function openingHeaders({
   codec,
   exchange: { id },
 }: Pick<RequestFacts, 'codec' | 'exchange'>): string[] {
-  const own = codec.format === 'anthropic-messages' ? ['request-id', id] : [];
-  return ['x-request-id', id, ...own];
+  const formatHeaders = codec.format === 'anthropic-messages' ? ['request-id', id] : [];
+  return ['x-request-id', id, ...formatHeaders];
 }
 
 /**
  * Adds the request's id, where the answer came from, and what is left of the gateway's limits to the headers of an
- * upstream, flat. What the upstream says of the same limits is about another account than the caller's.
+ * upstream, flat. What the upstream says of the same limits is about another account than the client's.
  */
 export function addGatewayHeaders(
   headers: string[],
-  asked: Asked,
+  facts: HeaderFacts,
   by: AnsweredBy,
   upstream: IncomingHttpHeaders = {},
 ): void {
-  const limits = asked.reservation?.headers() ?? [];
+  const limits = facts.reservation?.headers() ?? [];
   if (limits.length > 0) {
     for (let index = headers.length - 2; index >= 0; index -= 2)
       if (ofLimits(headers[index])) headers.splice(index, 2);
   }
-  headers.push(...gatewayHeaders(asked, by, upstream), ...limits);
+  headers.push(...gatewayHeaders(facts, by, upstream), ...limits);
 }
 
 /**
@@ -74,14 +74,14 @@ export function addGatewayHeaders(
  * answer came from.
  */
 export function translatedHeaders(
-  asked: Asked,
+  facts: HeaderFacts,
   by: AnsweredBy,
   status: number,
   upstream: IncomingHttpHeaders,
 ): string[] {
   const { 'content-type': _, 'cache-control': __, ...rest } = upstream;
   const headers = clientHeaders(status, rest);
-  addGatewayHeaders(headers, asked, by, upstream);
+  addGatewayHeaders(headers, facts, by, upstream);
   return headers;
 }
 

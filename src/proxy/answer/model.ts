@@ -13,7 +13,7 @@ export interface AnswerModelInput {
   path: readonly string[];
   /** Whether only one document has it. */
   once: boolean;
-  /** The model as the caller named it. */
+  /** The model as the client named it. */
   model: string;
 }
 
@@ -39,8 +39,8 @@ interface Opening {
 }
 
 /**
- * Puts the name that the caller used in the place of the upstream's, in the bytes of an answer on their way to the
- * caller. What came in goes out at once, however it is cut: the new name takes the place of the old one's first quote,
+ * Puts the name that the client used in the place of the upstream's, in the bytes of an answer on their way to the
+ * client. What came in goes out at once, however it is cut: the new name takes the place of the old one's first quote,
  * and the rest of the old one is left out. All other bytes stay as they are, and pieces without a name pass uncopied.
  *
  * Most frames begin as the one before, as far as the name: those are compared, and not read.
@@ -68,7 +68,7 @@ export class AnswerModel {
   /** Starts and ends of names in the piece under way. */
   #cuts: number[] = [];
   /** The first of them began in the piece before, and was replaced there. */
-  #continued = false;
+  #startedInPreviousPiece = false;
 
   constructor({ framing, model, once, path }: AnswerModelInput) {
     this.#framing = framing;
@@ -85,10 +85,10 @@ export class AnswerModel {
     return this.#done;
   }
 
-  /** The bytes for the caller in the place of the next ones of the upstream. */
+  /** The bytes for the client in the place of the next ones of the upstream. */
   push(bytes: Buffer): Buffer {
     if (this.#done) return bytes;
-    this.#continued = false;
+    this.#startedInPreviousPiece = false;
     this.#frameAt = -1;
     this.#cr = -1;
     this.#rareAt = -1;
@@ -119,7 +119,7 @@ export class AnswerModel {
     if (at === -1) return;
     const start = valueStart(bytes, bytes.length - END_BYTES + at + member.length);
     const end = bytes[start] === QUOTE ? stringEnd(bytes, start) : -1;
-    if (end !== -1 && closersAfter(bytes, end, 'body').depth === 1) this.#found(bytes, start, end);
+    if (end !== -1 && closersAfter(bytes, end, 'body').depth === 1) this.#nameFound(bytes, start, end);
   }
 
   /** At the first byte of a frame: the index to read on from. */
@@ -150,8 +150,8 @@ export class AnswerModel {
   #lineEnd(bytes: Buffer, index: number): number {
     if (this.#framing === 'whole') return bytes.length;
     if (bytes[index] === LF) return index;
-    const found = bytes.indexOf(LF, index);
-    const lf = found === -1 ? bytes.length : found;
+    const lineFeed = bytes.indexOf(LF, index);
+    const lf = lineFeed === -1 ? bytes.length : lineFeed;
     if (this.#framing === 'lines') return lf;
     if (this.#cr < index) {
       const cr = bytes.indexOf(CR, index);
@@ -167,18 +167,18 @@ export class AnswerModel {
     const scan = this.#scan;
     const start = this.#line === 'field' ? this.#readField(bytes, from, to) : from;
     if (this.#line !== 'data' || scan.settled) return;
-    const begun = scan.inside;
+    const insideName = scan.inside;
     scan.read(bytes, start, to);
-    if (begun) {
-      this.#continued = true;
+    if (insideName) {
+      this.#startedInPreviousPiece = true;
       this.#cuts.push(start, scan.end === -1 ? to : scan.end);
       if (scan.end !== -1) this.#done = this.#once;
-    } else if (scan.end !== -1) this.#found(bytes, scan.start, scan.end);
+    } else if (scan.end !== -1) this.#nameFound(bytes, scan.start, scan.end);
     else if (scan.start !== -1) this.#cuts.push(scan.start, to);
   }
 
   /** A name that stands whole in the piece. */
-  #found(bytes: Buffer, start: number, end: number): void {
+  #nameFound(bytes: Buffer, start: number, end: number): void {
     const literal = end - start;
     const same = literal === this.#literal.length && beginsWith(bytes, start, this.#literal);
     if (!same) this.#cuts.push(start, end);
@@ -225,7 +225,7 @@ export class AnswerModel {
     for (let index = 0; index < cuts.length; index += 2) {
       const start = cuts[index] ?? 0;
       at += bytes.copy(out, at, from, start);
-      if (index > 0 || !this.#continued) {
+      if (index > 0 || !this.#startedInPreviousPiece) {
         out.set(literal, at);
         at += literal.length;
       }
@@ -236,11 +236,11 @@ export class AnswerModel {
   }
 }
 
-function beginsWith(bytes: Buffer, at: number, wanted: Uint8Array): boolean {
-  const { length } = wanted;
+function beginsWith(bytes: Buffer, at: number, expected: Uint8Array): boolean {
+  const { length } = expected;
   if (bytes.length - at < length) return false;
   // For so few bytes a native call costs more than the comparison.
-  for (let index = 0; index < length; index += 1) if (bytes[at + index] !== wanted[index]) return false;
+  for (let index = 0; index < length; index += 1) if (bytes[at + index] !== expected[index]) return false;
   return true;
 }
 

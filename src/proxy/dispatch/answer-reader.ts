@@ -1,10 +1,10 @@
-import type { Answering, AnswerReader } from '../answer/reader.ts';
+import type { AnswerReader, ReaderContext } from '../answer/reader.ts';
 import { MediaRelay } from '../relay/media.ts';
 import { Relay } from '../relay/relay.ts';
 import { Translation } from '../translate/translate.ts';
 
 /** Who carries the answer to a request back. */
-export function answerReader(answering: Answering): AnswerReader {
+export function answerReader(answering: ReaderContext): AnswerReader {
   const { translation } = answering.request;
   if (translation !== null) return new Translation(answering, translation);
   const { media } = answering.facts.codec;

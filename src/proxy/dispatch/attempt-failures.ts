@@ -9,11 +9,11 @@ import type { Failure } from '../request/failure.ts';
 export interface FailedTarget {
   target: Target;
   failure: Failure;
-  judgement: FailureEffect;
+  failureEffect: FailureEffect;
 }
 
 /**
- * What a caller can do most with: what is wrong with its request, then what is over after a while, then what only the
+ * What a client can do most with: what is wrong with its request, then what is over after a while, then what only the
  * owner of the gateway can mend.
  */
 const usefulness: readonly FaultKind[] = [
@@ -44,8 +44,8 @@ export function mostUseful(failed: readonly FailedTarget[]): FailedTarget | null
   return best;
 }
 
-function rankOf({ judgement }: FailedTarget): number {
-  return usefulness.indexOf(judgement.kind);
+function rankOf({ failureEffect }: FailedTarget): number {
+  return usefulness.indexOf(failureEffect.kind);
 }
 
 /** Names in a message; a combo may have hundreds of targets. */
@@ -54,9 +54,9 @@ const MAX_NAMED = 8;
 /** `a: 429 rate limit, b: 503 overloaded`; null where only one was tried. Names connections, and nothing that an upstream said. */
 export function shortFailures(failed: readonly FailedTarget[]): string | null {
   if (failed.length < 2) return null;
-  const named = failed.slice(0, MAX_NAMED).map(({ failure, judgement, target }) => {
+  const named = failed.slice(0, MAX_NAMED).map(({ failure, failureEffect, target }) => {
     const status = failure.answer === undefined ? '' : `${failure.answer.status} `;
-    return `${target.connection.name}: ${status}${faults[judgement.kind].says}`;
+    return `${target.connection.name}: ${status}${faults[failureEffect.kind].label}`;
   });
   const more = failed.length - named.length;
   return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');

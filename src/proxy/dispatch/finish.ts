@@ -1,12 +1,12 @@
 import type { Trace } from '../../combos/trace.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import type { ResponseMemory } from '../../responses/stored.ts';
-import { type Attempted, ledgerEntry } from '../metering/entry.ts';
+import { ledgerEntry, type RunSummary } from '../metering/entry.ts';
 import type { RequestEnd } from '../request/end.ts';
 import type { LedgerFacts } from '../request/facts.ts';
-import type { GivenResponse } from '../request/outcome.ts';
+import type { ResponseToStore } from '../request/outcome.ts';
 import { keepAnswer } from '../responses-state/keep.ts';
-import type { AskedTarget } from './asked-target.ts';
+import type { AttemptedTarget } from './attempted-target.ts';
 
 /** Who is told that a request is over. */
 export interface FinishContext {
@@ -34,15 +34,15 @@ export interface Finished {
 }
 
 export interface FinishedRun {
-  readonly attempted: Attempted;
+  readonly summary: RunSummary;
   /** The target that was asked last; null where it was told already that it failed. */
-  readonly asked: AskedTarget | null;
+  readonly attemptedTarget: AttemptedTarget | null;
   /** The answer, where it is one to keep. */
-  readonly response: GivenResponse | null;
+  readonly response: ResponseToStore | null;
   /** Targets that were passed over to the end. */
   readonly skipped: Trace['skipped'];
   /** Told how it ended, where its answer may be given to others. */
-  cache(this: void, end: RequestEnd, attempted: Attempted): void;
+  cache(this: void, end: RequestEnd, summary: RunSummary): void;
 }
 
 /** The end of every request: its account, its budgets, its kept response, the ledger with the trace, and the cache hear of it. */
@@ -55,16 +55,16 @@ export function finish(
     record(cached === undefined ? entry : { ...entry, ...cached, ...free }, facts.trace, facts);
     return;
   }
-  const { asked, attempted, cache, response, skipped } = run;
-  asked?.ended(end);
-  const { plan, reservation, trace } = attempted.facts;
+  const { attemptedTarget, summary, cache, response, skipped } = run;
+  attemptedTarget?.ended(end);
+  const { plan, reservation, trace } = summary.facts;
   trace.skipped.push(...skipped);
-  if (response !== null) keepAnswer(responses, attempted.facts, response);
-  if (end.outcome === 'ok') plan.remember(attempted.target);
-  const entry = ledgerEntry(facts, end, attempted, now());
-  reservation?.settle(attempted.attempts > 0 ? entry : null);
+  if (response !== null) keepAnswer(responses, summary.facts, response);
+  if (end.outcome === 'ok') plan.remember(summary.target);
+  const entry = ledgerEntry(facts, end, summary, now());
+  reservation?.settle(summary.attempts > 0 ? entry : null);
   record(entry, trace, facts);
-  cache(end, attempted);
+  cache(end, summary);
 }
 
 const free = { costUsd: 0, cacheSavingsUsd: 0, priceSource: 'cache', cached: true } as const;

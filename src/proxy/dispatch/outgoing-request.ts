@@ -3,15 +3,15 @@ import { codecOf } from '../../codecs/index.ts';
 import { providerDialect } from '../../providers/dialect.ts';
 import { streamFlag } from '../inbound/wants-stream.ts';
 import { type NamedBody, spliceModel } from '../json/splice.ts';
-import type { Learned } from '../quirks/learned.ts';
-import { knownCap } from '../quirks/output-caps.ts';
+import { rememberedOutputCap } from '../quirks/output-caps.ts';
+import type { UpstreamQuirks } from '../quirks/upstream-quirks.ts';
 import type { RequestFacts } from '../request/facts.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';
 import { type TranslatedRequest, translateRequest } from '../translate/request.ts';
 import { modelInPath } from '../upstream/model-in-path.ts';
 import { modelSegments } from '../upstream/request.ts';
 
-/** The caller's own bytes, and the model that they name by now. */
+/** The client's own bytes, and the model that they name by now. */
 export interface RequestBody extends NamedBody {
   readonly model: string;
 }
@@ -40,9 +40,9 @@ function isRelayed(
 }
 
 /** What differs from one attempt to the next. */
-export type Attempting = Pick<
+export type AttemptInput = Pick<
   OutgoingRequest,
-  'target' | 'attempt' | 'asked' | 'partial' | 'priorUsage' | 'most'
+  'target' | 'attempt' | 'clientBody' | 'partial' | 'priorUsage' | 'outputCap'
 >;
 
 /**
@@ -50,76 +50,80 @@ export type Attempting = Pick<
  * @throws GatewayError `invalid_json`, `invalid_request`, `not_translatable`
  */
 export function outgoingRequest(
-  learned: Learned,
+  quirks: UpstreamQuirks,
   facts: RequestFacts,
-  attempting: Attempting,
+  input: AttemptInput,
 ): OutgoingRequest {
-  const { asked, attempt, most, partial, priorUsage, target } = attempting;
-  const make = isRelayed(facts, attempting) ? relayed : translated;
-  const { body, dropped, translation } = make(learned, facts, attempting);
+  const { clientBody, attempt, outputCap, partial, priorUsage, target } = input;
+  const encode = isRelayed(facts, input) ? relayed : translated;
+  const { body, dropped, translation } = encode(quirks, facts, input);
   return inPath(facts, {
     target,
     attempt,
-    asked,
+    clientBody,
     body,
     pathEnd: '',
     dropped,
     translation,
     partial,
     priorUsage,
-    most,
-    unsealed: false,
+    outputCap,
+    reasoningStripped: false,
   });
 }
 
-type Made = Pick<OutgoingRequest, 'body' | 'dropped' | 'translation'>;
+type EncodedRequest = Pick<OutgoingRequest, 'body' | 'dropped' | 'translation'>;
 
 function translated(
-  { fitSchema, outputCaps, refused, settled }: Learned,
+  { fitSchema, outputCaps, refusedFields, settled }: UpstreamQuirks,
   { format, named, plan, responseState }: RequestFacts,
-  { asked, most, partial, target }: Attempting,
-): Made {
+  { clientBody, outputCap, partial, target }: AttemptInput,
+): EncodedRequest {
   const { body, ...translation }: TranslatedRequest = translateRequest(
-    { body: asked, named, target, responseState },
+    { body: clientBody, named, target, responseState },
     format,
     {
       fit: fitSchema,
       settled,
-      refused: refused.of(target),
-      most: most ?? knownCap(outputCaps, target),
-      begun: partial?.begun.text ?? '',
+      refusedFields: refusedFields.of(target),
+      outputCap: outputCap ?? rememberedOutputCap(outputCaps, target),
+      prefix: partial?.prefix.text ?? '',
       cacheMarks: target.format !== format && plan.options.cacheMarks && target.connection.cacheMarks,
     },
   );
   return { body, dropped: translation.dropped, translation };
 }
 
-/** The caller's own bytes, with a history that the target takes. */
-function relayed({ refused }: Learned, facts: RequestFacts, { asked, target }: Attempting): Made {
-  if (facts.upload !== null) return { body: asked, dropped: [], translation: null };
-  const { body, left } = relayedHistory(asked, {
+/** The client's own bytes, with a history that the target takes. */
+function relayed(
+  { refusedFields }: UpstreamQuirks,
+  facts: RequestFacts,
+  { clientBody, target }: AttemptInput,
+): EncodedRequest {
+  if (facts.upload !== null) return { body: clientBody, dropped: [], translation: null };
+  const { body, dropped } = relayedHistory(clientBody, {
     format: target.format,
     model: target.model,
     dialect: providerDialect(target.provider),
-    refused: refused.of(target),
+    refused: refusedFields.of(target),
   });
-  return { body, dropped: left.length === 0 ? left : [...new Set(left)], translation: null };
+  return { body, dropped: dropped.length === 0 ? dropped : [...new Set(dropped)], translation: null };
 }
 
 /** With the model and the wish for a stream in the path, where the target's provider or format has them there. */
 function inPath(facts: RequestFacts, request: OutgoingRequest): OutgoingRequest {
   const { codec, exchange, named, responseState, upload } = facts;
-  const { asked, body, dropped, target, translation } = request;
+  const { clientBody, body, dropped, target, translation } = request;
   const rule = upload === null ? target.provider.modelInPath?.[target.format] : undefined;
   if (rule !== undefined) {
-    const stream = translation?.stream ?? streamFlag({ body: asked, codec, named });
+    const stream = translation?.stream ?? streamFlag({ body: clientBody, codec, named });
     const isTranslated = translation !== null;
-    const found = modelInPath({ exchange, target, body, stream, isTranslated }, rule);
+    const pathRequest = modelInPath({ exchange, target, body, stream, isTranslated }, rule);
     return {
       ...request,
-      body: found.body,
-      dropped: [...new Set([...dropped, ...found.dropped])],
-      pathEnd: found.end,
+      body: pathRequest.body,
+      dropped: [...new Set([...dropped, ...pathRequest.dropped])],
+      pathEnd: pathRequest.end,
     };
   }
   if (responseState?.compaction === 'endpoint' && translation === null)

@@ -14,29 +14,29 @@ import { answerFailure, type FailedRequest } from '../answer/failure.ts';
 import { openingHeaders } from '../answer/headers.ts';
 import type { AnswerReader } from '../answer/reader.ts';
 import { errorFrame } from '../answer/stream-ending.ts';
-import { withoutRoom } from '../inbound/admit.ts';
+import { budgetSkip } from '../inbound/admit.ts';
 import { streamFlag } from '../inbound/wants-stream.ts';
-import type { Attempted } from '../metering/entry.ts';
+import type { RunSummary } from '../metering/entry.ts';
 import { totalUsage } from '../metering/prior-usage.ts';
 import { headerTier } from '../metering/served-tier.ts';
-import type { Learned } from '../quirks/learned.ts';
+import type { UpstreamQuirks } from '../quirks/upstream-quirks.ts';
+import type { AnswerUsage, PriorUsage } from '../request/answer-usage.ts';
 import { clientGone, endOfError, type RequestEnd } from '../request/end.ts';
 import type { RequestFacts } from '../request/facts.ts';
 import type { Failure } from '../request/failure.ts';
 import type { OpenCall, RunningCall } from '../request/open-call.ts';
-import type { AnswerSink, AttemptOutcome, GivenResponse } from '../request/outcome.ts';
+import type { AnswerSink, AttemptOutcome, ResponseToStore } from '../request/outcome.ts';
 import { type OutgoingRequest, type PartialAnswer, withoutBytes } from '../request/outgoing.ts';
-import type { PriorUsage, Used } from '../request/use.ts';
 import type { Watch } from '../request/watch.ts';
-import { isKept } from '../responses-state/keep.ts';
+import { shouldKeep } from '../responses-state/keep.ts';
 import { notePlace } from '../responses-state/place.ts';
 import { continuationTarget } from '../translate/prefill.ts';
 import { Attempt } from '../upstream/attempt.ts';
 import { redactedFailure, redactSecrets } from '../upstream/redaction.ts';
 import { readyRequest, type UpstreamContext } from '../upstream/request.ts';
 import { answerReader } from './answer-reader.ts';
-import { AskedTarget, failedAttempt } from './asked-target.ts';
 import { type FailedTarget, mostUseful, shortFailures } from './attempt-failures.ts';
+import { AttemptedTarget, attemptFailureOf } from './attempted-target.ts';
 import { type FinishContext, type FinishedRun, finish } from './finish.ts';
 import { namingModel, outgoingRequest, type RequestBody } from './outgoing-request.ts';
 import { type Step, step } from './step.ts';
@@ -44,7 +44,7 @@ import { TargetSelector } from './target-selector.ts';
 import { variantOf } from './variant.ts';
 
 /** What running a request needs of the gateway. */
-export interface RunContext extends FinishContext, Learned, UpstreamContext {
+export interface RunContext extends FinishContext, UpstreamQuirks, UpstreamContext {
   config: Pick<Config, 'keepAliveMs' | 'timeouts'>;
   watch: Watch<OpenCall>;
   accounts: Pick<Accounts, 'availability' | 'begin'>;
@@ -62,7 +62,7 @@ export interface Prepared {
 }
 
 /**
- * Runs a request: one attempt after the other until one answers, nobody is left to ask or the caller leaves. The only retry
+ * Runs a request: one attempt after the other until one answers, nobody is left to ask or the client leaves. The only retry
  * loop: an attempt is begun here, its outcome comes back here (`settled`), `step` says what comes of it, and `#end` is the
  * only end.
  */
@@ -75,11 +75,11 @@ class Run implements AnswerSink, OpenCall {
   slot = -1;
   readonly #context: RunContext;
   readonly #facts: RequestFacts;
-  readonly #caller: ClientStream;
+  readonly #client: ClientStream;
   readonly #selector: TargetSelector;
   readonly #cache: FinishedRun['cache'];
-  readonly #failed: FailedTarget[] = [];
-  /** The caller's own bytes; empty once nobody can be asked any more. */
+  readonly #failedTargets: FailedTarget[] = [];
+  /** The client's own bytes; empty once nobody can be asked any more. */
   #body: RequestBody;
   /** Null once no further attempt can need it. */
   #memory: BodyMemory | null;
@@ -88,7 +88,7 @@ class Run implements AnswerSink, OpenCall {
   /** Who is asked, or was last. */
   #target: Target;
   /** Null where its account was told already that it failed. */
-  #asked: AskedTarget | null = null;
+  #attemptedTarget: AttemptedTarget | null = null;
   /** What it was sent last. */
   #request: OutgoingRequest | null = null;
   /** Null while nobody is asked. */
@@ -96,16 +96,16 @@ class Run implements AnswerSink, OpenCall {
   #attempt: Attempt | null = null;
   #attempts = 0;
   /** The target is asked once more, on a new socket. */
-  #again = false;
-  /** The attempt under way has content for the caller. */
-  #answers = false;
+  #freshSocket = false;
+  /** The attempt under way has content for the client. */
+  #hasContent = false;
   /** The most that a target said it would write for this request. */
-  #told: { target: Target; most: number } | null = null;
+  #reportedOutputCap: { target: Target; outputCap: number } | null = null;
 
   /** The answer that broke off, and what was used for it. */
   #partial: PartialAnswer | null = null;
   #priorUsage: PriorUsage | null = null;
-  #continued = 0;
+  #failovers = 0;
 
   /** Of the last answer: its id at the upstream, the tier that it was served in, and why it ended. */
   #upstreamRequestId: string | null = null;
@@ -115,13 +115,13 @@ class Run implements AnswerSink, OpenCall {
 
   /** Milliseconds until the next step; null while none is waited for. */
   #pause: number | null = null;
-  /** How long the caller has heard nothing, in milliseconds. */
+  /** How long the client has heard nothing, in milliseconds. */
   #silence = 0;
-  /** Whether the caller asked for a stream; null where nobody wanted to know yet. */
-  #streams: boolean | null = null;
+  /** Whether the client asked for a stream; null where nobody wanted to know yet. */
+  #streamRequested: boolean | null = null;
   /** For whom room is set aside in the budgets, and why there was none for another. */
-  #admitted: Target;
-  #noRoom: GatewayError | null = null;
+  #reservedTarget: Target;
+  #budgetRefusal: GatewayError | null = null;
 
   constructor(context: RunContext, { body, cache = () => {}, facts, memory }: Prepared) {
     const { catalog, codec, exchange, named, plan, targets } = facts;
@@ -131,8 +131,8 @@ class Run implements AnswerSink, OpenCall {
     this.#memory = memory;
     this.#cache = cache;
     this.#target = targets[0];
-    this.#admitted = targets[0];
-    this.#caller = new ClientStream({
+    this.#reservedTarget = targets[0];
+    this.#client = new ClientStream({
       response: exchange.response,
       codec: codec.stream,
       array: named?.array === true,
@@ -169,7 +169,7 @@ class Run implements AnswerSink, OpenCall {
 
   start(): void {
     const { response } = this.#facts.exchange;
-    response.on('close', () => this.#onCallerGone());
+    response.on('close', () => this.#onClientGone());
     if (response.destroyed) {
       // It left while the request was being made ready.
       this.#end(clientGone(false));
@@ -195,14 +195,14 @@ class Run implements AnswerSink, OpenCall {
   interrupt(error: GatewayError): void {
     this.#attempt?.abort();
     if (this.#reader !== null) this.#reader.interrupt(error);
-    else if (this.#partial !== null) this.#breakOff(error, errorFrame(this.#telling, error));
+    else if (this.#partial !== null) this.#interruptAnswer(error, errorFrame(this.#failureContext, error));
     else this.#answer({ error, safeToRetry: false });
   }
 
-  #onCallerGone(): void {
+  #onClientGone(): void {
     if (this.#ended) return;
     if (this.#reader === null) this.#end(clientGone(this.#hasStream));
-    else this.#reader.onCallerGone();
+    else this.#reader.onClientGone();
     this.#attempt?.abort();
   }
 
@@ -210,7 +210,7 @@ class Run implements AnswerSink, OpenCall {
     const step = this.#selector.next();
     switch (step.do) {
       case 'try':
-        this.#move(step.target);
+        this.#reserveBudget(step.target);
         return;
       case 'wait':
         this.#pause = step.ms;
@@ -223,19 +223,19 @@ class Run implements AnswerSink, OpenCall {
 
   /** A stream that has been silent for too long carries a keep-alive, whoever is asked or waited for meanwhile. */
   #keepAlive(elapsed: number): void {
-    const caller = this.#caller;
-    this.#silence = caller.wrote() ? 0 : this.#silence + elapsed;
+    const client = this.#client;
+    this.#silence = client.wrote() ? 0 : this.#silence + elapsed;
     if (this.#silence < this.#context.config.keepAliveMs) return;
     this.#silence = 0;
-    if (!caller.takesKeepAlive || this.#reader?.takesKeepAlive() === false) return;
-    if (caller.state === 'unopened') {
-      this.#streams ??= this.#wantsStream();
-      if (!this.#streams) return;
+    if (!client.takesKeepAlive || this.#reader?.takesKeepAlive() === false) return;
+    if (client.state === 'unopened') {
+      this.#streamRequested ??= this.#wantsStream();
+      if (!this.#streamRequested) return;
     }
-    caller.keepAlive(() => openingHeaders(this.#facts));
+    client.keepAlive(() => openingHeaders(this.#facts));
   }
 
-  /** Whether the caller is to get a stream, whatever the target is asked for. */
+  /** Whether the client is to get a stream, whatever the target is asked for. */
   #wantsStream(): boolean {
     const { codec, named, responseState } = this.#facts;
     const translation = this.#request?.translation ?? null;
@@ -244,27 +244,27 @@ class Run implements AnswerSink, OpenCall {
   }
 
   get #hasStream(): boolean {
-    return this.#caller.state !== 'unopened';
+    return this.#client.state !== 'unopened';
   }
 
   /** A target takes what it may use out of the budgets first. One that has no room there is passed over. */
-  #move(target: Target): void {
+  #reserveBudget(target: Target): void {
     const { reservation } = this.#facts;
-    if (reservation === null || target === this.#admitted) {
-      this.#ask(target);
+    if (reservation === null || target === this.#reservedTarget) {
+      this.#attemptTarget(target);
       return;
     }
     const refused = reservation.moveTo(target);
     if (refused instanceof Promise)
       refused.then(
-        (error) => this.#moved(target, error),
-        (error: unknown) => this.#cannotMove(error),
+        (error) => this.#budgetReserved(target, error),
+        (error: unknown) => this.#reservationFailed(error),
       );
-    else this.#moved(target, refused);
+    else this.#budgetReserved(target, refused);
   }
 
   /** Whoever counts the budgets did not answer: no target may be asked without it. */
-  #cannotMove(cause: unknown): void {
+  #reservationFailed(cause: unknown): void {
     if (this.#ended) return;
     if (this.#partial !== null) {
       this.#giveUp();
@@ -276,54 +276,54 @@ class Run implements AnswerSink, OpenCall {
     this.#answer({ error, safeToRetry: false });
   }
 
-  #moved(target: Target, refused: GatewayError | null): void {
+  #budgetReserved(target: Target, refused: GatewayError | null): void {
     if (this.#ended) return;
     if (refused === null) {
-      this.#admitted = target;
-      this.#ask(target);
+      this.#reservedTarget = target;
+      this.#attemptTarget(target);
       return;
     }
-    this.#noRoom ??= refused;
-    this.#facts.trace.skipped.push(withoutRoom(target, refused));
+    this.#budgetRefusal ??= refused;
+    this.#facts.trace.skipped.push(budgetSkip(target, refused));
     this.#nextStep();
   }
 
-  #ask(chosen: Target): void {
+  #attemptTarget(selected: Target): void {
     const { exchange, trace } = this.#facts;
     const partial = this.#partial;
-    const target = (partial && continuationTarget(chosen, partial.begun)) ?? chosen;
+    const target = (partial && continuationTarget(selected, partial.prefix)) ?? selected;
     this.#target = target;
-    this.#again = false;
-    const running = this.#context.accounts.begin(chosen);
-    this.#asked = new AskedTarget({ target, running, trace, clock: exchange.clock });
+    this.#freshSocket = false;
+    const running = this.#context.accounts.begin(selected);
+    this.#attemptedTarget = new AttemptedTarget({ target, running, trace, clock: exchange.clock });
     this.#body = namingModel(this.#facts, this.#body, { target, partial });
-    this.#try((attempt) =>
+    this.#startAttempt((attempt) =>
       outgoingRequest(this.#context, this.#facts, {
         target,
         attempt,
-        asked: this.#body.pieces,
+        clientBody: this.#body.pieces,
         partial,
         priorUsage: this.#priorUsage,
-        most: this.#told?.target === target ? this.#told.most : null,
+        outputCap: this.#reportedOutputCap?.target === target ? this.#reportedOutputCap.outputCap : null,
       }),
     );
   }
 
   /** One attempt. @param make the request that it sends; counted from 1 */
-  #try(make: (attempt: number) => OutgoingRequest): void {
+  #startAttempt(make: (attempt: number) => OutgoingRequest): void {
     this.#attempts += 1;
-    this.#answers = false;
-    this.#asked?.begin({ target: this.#target, partial: this.#partial });
+    this.#hasContent = false;
+    this.#attemptedTarget?.begin({ target: this.#target, partial: this.#partial });
     try {
       const made = make(this.#attempts);
-      const { request, upstream } = readyRequest(this.#context, this.#facts, made, this.#again);
+      const { request, upstream } = readyRequest(this.#context, this.#facts, made, this.#freshSocket);
       this.#request = request;
       this.#reader = answerReader({
         facts: this.#facts,
         request,
-        caller: this.#caller,
+        client: this.#client,
         sink: this,
-        redact: redacting(this.#context, request.target),
+        redact: redactor(this.#context, request.target),
       });
       this.#attempt = new Attempt(upstream.host, this.#reader, this.#context.config.timeouts, this.#memory);
       this.#attempt.start(upstream);
@@ -337,24 +337,24 @@ class Run implements AnswerSink, OpenCall {
     const id = headers['request-id'] ?? headers['x-request-id'];
     if (typeof id === 'string') this.#upstreamRequestId = id;
     this.#servedTier = headerTier(headers);
-    this.#asked?.heard(status, headers);
+    this.#attemptedTarget?.headReceived(status, headers);
   }
 
-  committed(began: Buffer | null, isFinal: boolean): boolean {
+  committed(firstBytes: Buffer | null, isFinal: boolean): boolean {
     const request = this.#request;
     if (request === null) return false;
-    if (began !== null) notePlace(this.#context.places, this.#facts, request, began);
-    if (!this.#answers) {
-      this.#answers = true;
-      if (this.#partial !== null) this.#continued += 1;
+    if (firstBytes !== null) notePlace(this.#context.places, this.#facts, request, firstBytes);
+    if (!this.#hasContent) {
+      this.#hasContent = true;
+      if (this.#partial !== null) this.#failovers += 1;
       const at = performance.now();
       this.#firstByteAt ??= at;
-      this.#asked?.answers(at);
+      this.#attemptedTarget?.contentStarted(at);
     }
     if (!isFinal) return false;
     this.#request = withoutBytes(request);
     this.#body = { ...this.#body, pieces: [] };
-    const kept = isKept(this.#facts, request);
+    const kept = shouldKeep(this.#facts, request);
     if (!kept) this.#freeMemory();
     return kept;
   }
@@ -372,14 +372,14 @@ class Run implements AnswerSink, OpenCall {
     const { exchange, upload } = this.#facts;
     const failsAnywhere =
       outcome.kind === 'failed' &&
-      faults[kindOf(failedAttempt(outcome.failure), this.#target.provider)].next === 'stop';
+      faults[kindOf(attemptFailureOf(outcome.failure), this.#target.provider)].next === 'stop';
     const state = {
-      again: this.#again,
+      freshSocket: this.#freshSocket,
       continues: this.#partial !== null,
-      sentOnce: upload?.begun === true,
+      bodyConsumed: upload?.isConsumed === true,
       clientGone: exchange.response.destroyed,
     };
-    this.#do(step(state, outcome, failsAnywhere), outcome);
+    this.#execute(step(state, outcome, failsAnywhere), outcome);
   }
 
   /** A failure without secrets; one that names what the target does not take, as the request without that. */
@@ -387,29 +387,29 @@ class Run implements AnswerSink, OpenCall {
     if (outcome.kind !== 'failed' && outcome.kind !== 'interrupted') return outcome;
     const { answer, error } = outcome.failure;
     const request = this.#request;
-    const failure = redactedFailure(outcome.failure, redacting(this.#context, this.#target));
+    const failure = redactedFailure(outcome.failure, redactor(this.#context, this.#target));
     const plain = { ...outcome, failure };
     if (answer === undefined || request === null) return plain;
     try {
       const variant = variantOf(this.#context, this.#facts, request, error);
       return variant === null ? plain : { kind: 'retry-variant', error: failure.error, variant };
-    } catch (thrown) {
-      if (!(thrown instanceof GatewayError)) throw thrown;
-      return { kind: 'failed', failure: { error: thrown, safeToRetry: false } };
+    } catch (variantError) {
+      if (!(variantError instanceof GatewayError)) throw variantError;
+      return { kind: 'failed', failure: { error: variantError, safeToRetry: false } };
     }
   }
 
-  #do(next: Step, outcome: AttemptOutcome): void {
+  #execute(next: Step, outcome: AttemptOutcome): void {
     switch (next.do) {
       case 'finish':
         this.#finish(outcome);
         return;
       case 'leave':
-        if (outcome.kind === 'interrupted') this.#countPart(outcome.used);
+        if (outcome.kind === 'interrupted') this.#addPriorUsage(outcome.answerUsage);
         this.#end(clientGone(this.#hasStream));
         return;
       case 'send-again':
-        this.#again = true;
+        this.#freshSocket = true;
         this.#sendNext(outcome, this.#request);
         return;
       case 'send':
@@ -417,7 +417,7 @@ class Run implements AnswerSink, OpenCall {
         return;
       case 'ask-another':
       case 'give-up':
-        this.#passOver(outcome, next.do === 'give-up');
+        this.#targetFailed(outcome, next.do === 'give-up');
         return;
     }
   }
@@ -426,105 +426,110 @@ class Run implements AnswerSink, OpenCall {
   #sendNext(outcome: AttemptOutcome, request: OutgoingRequest | null): void {
     const error = errorOf(outcome);
     if (error === null || request === null) return;
-    this.#asked?.failedOnce({ error, safeToRetry: false });
-    if (request.most !== null) this.#told = { target: request.target, most: request.most };
-    this.#try((attempt) => ({ ...request, attempt }));
+    this.#attemptedTarget?.attemptFailed({ error, safeToRetry: false });
+    if (request.outputCap !== null)
+      this.#reportedOutputCap = { target: request.target, outputCap: request.outputCap };
+    this.#startAttempt((attempt) => ({ ...request, attempt }));
   }
 
   /** The target has failed: its account is told, and others are asked unless none would do better. */
-  #passOver(outcome: AttemptOutcome, isLast: boolean): void {
+  #targetFailed(outcome: AttemptOutcome, isLast: boolean): void {
     if (outcome.kind !== 'failed' && outcome.kind !== 'interrupted') return;
     const { failure } = outcome;
     const target = this.#target;
-    const judgement = this.#asked?.failed(failure) ?? unknown;
-    this.#asked = null;
+    const failureEffect = this.#attemptedTarget?.failed(failure) ?? noEffect;
+    this.#attemptedTarget = null;
     this.#reader = null;
     this.#request = this.#request && withoutBytes(this.#request);
-    this.#failed.push({ target, failure, judgement });
+    this.#failedTargets.push({ target, failure, failureEffect });
     if (isLast) {
       this.#giveUp();
       return;
     }
     if (outcome.kind === 'interrupted' && outcome.partial !== null) {
-      this.#countPart(outcome.used);
+      this.#addPriorUsage(outcome.answerUsage);
       this.#partial = outcome.partial;
-      this.#keepThoseThatGoOn(outcome.partial, judgement.kind);
-    } else this.#selector.failed(target, judgement.kind);
+      this.#keepContinuable(outcome.partial, failureEffect.kind);
+    } else this.#selector.failed(target, failureEffect.kind);
     this.#nextStep();
   }
 
-  /** The caller has the beginning of an answer: whoever can goes on with it. */
-  #keepThoseThatGoOn({ begun }: PartialAnswer, kind: FaultKind): void {
-    const unfit = this.#selector.interrupted(
+  /** The client has the beginning of an answer: whoever can goes on with it. */
+  #keepContinuable({ prefix }: PartialAnswer, kind: FaultKind): void {
+    const skippedTargets = this.#selector.interrupted(
       this.#target,
       kind,
-      (other) => continuationTarget(other, begun) !== null,
+      (other) => continuationTarget(other, prefix) !== null,
     );
     const detail = 'Its format or its server has no way to go on with an answer that another began';
     const { skipped } = this.#facts.trace;
-    skipped.push(...unfit.map((target) => ({ ...nameOf(target), reason: 'begun' as const, detail })));
+    skipped.push(
+      ...skippedTargets.map((target) => ({ ...nameOf(target), reason: 'begun' as const, detail })),
+    );
   }
 
-  #countPart(used: Used): void {
-    this.#priorUsage = totalUsage(this.#facts.price, this.#target, used, this.#priorUsage);
+  #addPriorUsage(answerUsage: AnswerUsage): void {
+    this.#priorUsage = totalUsage(this.#facts.price, this.#target, answerUsage, this.#priorUsage);
   }
 
   #giveUp(): void {
     if (this.#partial !== null) {
-      this.#breakOff(this.#partial.error, this.#partial.ending);
+      this.#interruptAnswer(this.#partial.error, this.#partial.ending);
       return;
     }
-    const found = mostUseful(this.#failed);
+    const found = mostUseful(this.#failedTargets);
     if (found === null) {
-      const error = this.#noRoom ?? this.#selector.refusal();
+      const error = this.#budgetRefusal ?? this.#selector.refusal();
       this.#answer({ error, safeToRetry: false });
       return;
     }
     this.#target = found.target;
     // What one of several said of its own limit is no measure for all of them.
-    const exhausted = found.judgement.upstreamRetryAt !== null && this.#selector.exhausted;
+    const exhausted = found.failureEffect.upstreamRetryAt !== null && this.#selector.exhausted;
     const failure = exhausted ? { error: this.#selector.refusal(), safeToRetry: false } : found.failure;
-    this.#answer(failure, shortFailures(this.#failed));
+    this.#answer(failure, shortFailures(this.#failedTargets));
   }
 
-  /** The caller gets the failure as its answer. */
-  #answer(failure: Failure, tried: string | null = null): void {
-    const by = { ...(this.#request ?? notSent), target: this.#target, attempt: this.#attempts };
-    this.#end(answerFailure({ ...this.#telling, caller: this.#caller, by }, failure, tried));
+  /** The client gets the failure as its answer. */
+  #answer(failure: Failure, otherFailures: string | null = null): void {
+    const answeredBy = { ...(this.#request ?? emptyRequest), target: this.#target, attempt: this.#attempts };
+    this.#end(
+      answerFailure({ ...this.#failureContext, client: this.#client, answeredBy }, failure, otherFailures),
+    );
   }
 
   /** An answer that broke off ends there. */
-  #breakOff(error: GatewayError, ending: Buffer | null): void {
-    this.#caller.breakOff(ending);
+  #interruptAnswer(error: GatewayError, ending: Buffer | null): void {
+    this.#client.reset(ending);
     this.#end({ ...endOfError(error, true), status: 200 });
   }
 
-  get #telling(): Pick<FailedRequest, 'facts' | 'redact'> {
-    return { facts: this.#facts, redact: redacting(this.#context, this.#target) };
+  get #failureContext(): Pick<FailedRequest, 'facts' | 'redact'> {
+    return { facts: this.#facts, redact: redactor(this.#context, this.#target) };
   }
 
   #finish(outcome: AttemptOutcome): void {
     switch (outcome.kind) {
       case 'completed': {
-        const { error, response, status, streamed, used } = outcome;
-        this.#servedTier = used.tier;
+        const { error, response, status, streamed, answerUsage } = outcome;
+        this.#servedTier = answerUsage.tier;
         this.#finishReason = outcome.finishReason;
         const how = error === null ? ('ok' as const) : ('failed' as const);
-        const { estimated, usage } = used;
+        const { estimated, usage } = answerUsage;
         this.#end({ status, outcome: how, error, streamed, usage, estimated }, response);
         this.#attempt?.closeSoon();
         return;
       }
       case 'interrupted': {
-        const { ending, failure, status, streamed, used } = outcome;
-        const { estimated, usage } = used;
-        this.#servedTier = used.tier;
-        this.#caller.breakOff(ending);
+        const { ending, failure, status, streamed, answerUsage } = outcome;
+        const { estimated, usage } = answerUsage;
+        this.#servedTier = answerUsage.tier;
+        this.#client.reset(ending);
         this.#end({ ...endOfError(failure.error, streamed), status, usage, estimated });
         return;
       }
       case 'client-gone': {
-        const { estimated, tier, usage } = outcome.used;
+        const { estimated, tier, usage } = outcome.answerUsage;
         this.#servedTier = tier ?? this.#servedTier;
         this.#end({ ...clientGone(outcome.streamed), usage, estimated });
         return;
@@ -533,7 +538,7 @@ class Run implements AnswerSink, OpenCall {
   }
 
   /** The only end of a request. Later calls do nothing. */
-  #end(end: RequestEnd, response: GivenResponse | null = null): void {
+  #end(end: RequestEnd, response: ResponseToStore | null = null): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#context.watch.remove(this);
@@ -543,8 +548,8 @@ class Run implements AnswerSink, OpenCall {
       facts: this.#facts,
       end: this.#withoutSecrets(end),
       run: {
-        attempted: this.#attempted(),
-        asked: this.#asked,
+        summary: this.#summary(),
+        attemptedTarget: this.#attemptedTarget,
         response,
         skipped: this.#selector.skipped(),
         cache: this.#cache,
@@ -556,17 +561,17 @@ class Run implements AnswerSink, OpenCall {
   #withoutSecrets(end: RequestEnd): RequestEnd {
     if (end.error === null) return end;
     const { code, message } = end.error;
-    const { redact } = this.#telling;
+    const { redact } = this.#failureContext;
     return { ...end, error: { code, message: redact(message) } };
   }
 
-  #attempted(): Attempted {
+  #summary(): RunSummary {
     return {
       facts: this.#facts,
       target: this.#target,
       attempts: this.#attempts,
       dropped: this.#request?.dropped ?? [],
-      continued: this.#continued,
+      failovers: this.#failovers,
       servedTier: this.#servedTier,
       finishReason: this.#finishReason,
       priorUsage: this.#priorUsage,
@@ -577,15 +582,15 @@ class Run implements AnswerSink, OpenCall {
 }
 
 /** A request before anything was sent. */
-const notSent = { dropped: [], translation: null };
+const emptyRequest = { dropped: [], translation: null };
 
-const unknown: FailureEffect = { kind: 'request', effect: null, upstreamRetryAt: null };
+const noEffect: FailureEffect = { kind: 'request', effect: null, upstreamRetryAt: null };
 
 function errorOf(outcome: AttemptOutcome): GatewayError | null {
   if (outcome.kind === 'retry-variant') return outcome.error;
   return outcome.kind === 'failed' ? outcome.failure.error : null;
 }
 
-function redacting(context: Pick<RunContext, 'tokens'>, { connection }: Target): (text: string) => string {
+function redactor(context: Pick<RunContext, 'tokens'>, { connection }: Target): (text: string) => string {
   return (text) => redactSecrets(context, connection, text);
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GatewayError } from '../../lib/error.ts';
+import { noAnswerUsage } from '../request/answer-usage.ts';
 import type { AttemptOutcome } from '../request/outcome.ts';
 import type { OutgoingRequest, PartialAnswer } from '../request/outgoing.ts';
-import { usedNothing } from '../request/use.ts';
 import { type AttemptState, type Step, step } from './step.ts';
 
 const error = new GatewayError('upstream_cut', 'cut');
-const used = usedNothing;
+const answerUsage = noAnswerUsage;
 const failed = (safeToRetry: boolean): AttemptOutcome => ({
   kind: 'failed',
   failure: { error, safeToRetry },
@@ -17,7 +17,7 @@ const interrupted = (partial: PartialAnswer | null): AttemptOutcome => ({
   failure: { error, safeToRetry: false },
   status: 200,
   streamed: true,
-  used,
+  answerUsage,
   partial,
   ending: null,
 });
@@ -30,12 +30,12 @@ const outcomes = {
     kind: 'completed',
     status: 200,
     streamed: true,
-    used,
+    answerUsage,
     finishReason: null,
     error: null,
     response: null,
   },
-  'client-gone': { kind: 'client-gone', streamed: true, used },
+  'client-gone': { kind: 'client-gone', streamed: true, answerUsage },
   'retry-variant': { kind: 'retry-variant', error, variant },
   'failed, a new socket may help': failed(true),
   failed: failed(false),
@@ -43,12 +43,12 @@ const outcomes = {
   interrupted: interrupted(null),
 } satisfies Record<string, AttemptOutcome>;
 
-const first: AttemptState = { again: false, continues: false, sentOnce: false, clientGone: false };
+const first: AttemptState = { freshSocket: false, continues: false, bodyConsumed: false, clientGone: false };
 const phases = {
   first,
-  again: { ...first, again: true },
+  freshSocket: { ...first, freshSocket: true },
   'goes on': { ...first, continues: true },
-  once: { ...first, sentOnce: true },
+  once: { ...first, bodyConsumed: true },
   left: { ...first, clientGone: true },
 } satisfies Record<string, AttemptState>;
 
@@ -61,7 +61,7 @@ const elsewhere: Record<keyof typeof outcomes, Row> = {
   'retry-variant': { ...all('send'), left: 'leave' },
   'failed, a new socket may help': {
     first: 'send-again',
-    again: 'ask-another',
+    freshSocket: 'ask-another',
     'goes on': 'send-again',
     once: 'give-up',
     left: 'leave',
@@ -72,7 +72,7 @@ const elsewhere: Record<keyof typeof outcomes, Row> = {
 };
 
 function all(what: Step['do']): Row {
-  return { first: what, again: what, 'goes on': what, once: what, left: what };
+  return { first: what, freshSocket: what, 'goes on': what, once: what, left: what };
 }
 
 describe('the step after an attempt', () => {

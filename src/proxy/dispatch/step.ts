@@ -4,12 +4,12 @@ import type { OutgoingRequest, PartialAnswer } from '../request/outgoing.ts';
 /** Where a request stands when the outcome of an attempt comes. */
 export interface AttemptState {
   /** The target was asked once more, on a new socket. */
-  readonly again: boolean;
-  /** The caller has the beginning of an answer that another target began. */
+  readonly freshSocket: boolean;
+  /** The client has the beginning of an answer that another target began. */
   readonly continues: boolean;
   /** The request came only once, as a form does whose bytes were asked for. */
-  readonly sentOnce: boolean;
-  /** The caller is gone. */
+  readonly bodyConsumed: boolean;
+  /** The client is gone. */
   readonly clientGone: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface AttemptState {
 export type Step =
   /** The request is over as the outcome says. */
   | { readonly do: 'finish' }
-  /** It is over because its caller left. */
+  /** It is over because its client left. */
   | { readonly do: 'leave' }
   /** The same is sent to the same target on a new socket. */
   | { readonly do: 'send-again' }
@@ -44,9 +44,10 @@ export function step(state: AttemptState, outcome: AttemptOutcome, failsAnywhere
       return state.clientGone ? leave : { do: 'ask-another', partial: outcome.partial };
     case 'failed':
       if (state.clientGone) return leave;
-      if (outcome.failure.safeToRetry && !state.again && !state.sentOnce) return { do: 'send-again' };
+      if (outcome.failure.safeToRetry && !state.freshSocket && !state.bodyConsumed)
+        return { do: 'send-again' };
       // What is wrong with a request to go on may be right with another's, or with none.
-      if (state.sentOnce || (failsAnywhere && !state.continues)) return { do: 'give-up' };
+      if (state.bodyConsumed || (failsAnywhere && !state.continues)) return { do: 'give-up' };
       return { do: 'ask-another', partial: null };
   }
 }

@@ -62,7 +62,7 @@ describe('the turns of a request', () => {
   it('go through the targets in order, and three times where the failure may have passed', () => {
     assert.equal(setUp('abc').walk('server'), 'abc.abc.abc');
     assert.equal(setUp('abc').walk('timeout'), 'abc');
-    assert.equal(setUp('a').walk('server'), 'a', 'one target alone is the caller’s to try again');
+    assert.equal(setUp('a').walk('server'), 'a', 'one target alone is the client’s to try again');
   });
 
   it('take those that are ready first, and those of which it is guessed after them', () => {

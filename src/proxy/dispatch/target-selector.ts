@@ -25,7 +25,7 @@ export interface TargetSelectorInput {
 }
 
 /** A target whose upstream named the time until which it takes nothing. */
-type Wait = Extract<Availability, { may: 'wait' }> & { target: Target };
+type WaitingTarget = Extract<Availability, { may: 'wait' }> & { target: Target };
 
 /** How often targets that failed in passing are gone through again, and the pause before the first time, doubled each time. */
 const ROUNDS = 3;
@@ -40,45 +40,45 @@ export class TargetSelector {
   readonly #input: TargetSelectorInput;
   #startedAt: number;
   /** When the last attempt was begun. */
-  #triedAt = 0;
-  #fits: (target: Target) => boolean = () => true;
-  #left: readonly Target[];
-  #again: Target[] = [];
+  #lastAttemptAt = 0;
+  #canContinue: (target: Target) => boolean = () => true;
+  #remaining: readonly Target[];
+  #retryable: Target[] = [];
   #round = 1;
   #paused = false;
   #waitedMs = 0;
   #attempts = 0;
   /** A few: as many as there may be attempts. */
-  readonly #tried: Target[] = [];
+  readonly #attempted: Target[] = [];
 
   constructor(input: TargetSelectorInput) {
     this.#input = input;
     this.#startedAt = input.now();
-    this.#left = input.targets;
+    this.#remaining = input.targets;
   }
 
   next(): NextStep {
     const { maxAttempts, maxElapsedMs } = this.#input.retryPolicy;
     const elapsed = this.#input.now() - this.#startedAt;
     if (this.#attempts >= maxAttempts || (this.#attempts > 0 && elapsed > maxElapsedMs)) return stop;
-    const target = this.#ready() ?? this.#guessed(['cooling', 'probing']);
+    const target = this.#ready() ?? this.#doubtful(['cooling', 'probing']);
     if (target !== null) return this.#take(target);
-    if (this.#again.length > 0 && this.#round < ROUNDS && this.#input.targets.length > 1)
+    if (this.#retryable.length > 0 && this.#round < ROUNDS && this.#input.targets.length > 1)
       return this.#nextRound();
-    const hopeless = this.#attempts > 0 ? null : this.#guessed(['exhausted', 'needs-attention']);
-    return hopeless === null ? this.#wait() : this.#take(hopeless);
+    const lastResort = this.#attempts > 0 ? null : this.#doubtful(['exhausted', 'needs-attention']);
+    return lastResort === null ? this.#wait() : this.#take(lastResort);
   }
 
   /** An attempt at `target` failed, and others may be tried. */
   failed(target: Target, kind: FaultKind): void {
     const { next, passing } = faults[kind];
     // A target that hangs until its deadline must not take the time of those that could answer.
-    if (kind === 'timeout') this.#startedAt += this.#input.now() - this.#triedAt;
-    if (passing) this.#again.push(target);
+    if (kind === 'timeout') this.#startedAt += this.#input.now() - this.#lastAttemptAt;
+    if (passing) this.#retryable.push(target);
     if (next !== 'larger') return;
     const context = this.#input.contextOf(target);
-    this.#again = [];
-    this.#left = this.#left.filter((other) => {
+    this.#retryable = [];
+    this.#remaining = this.#remaining.filter((other) => {
       const larger = this.#input.contextOf(other);
       return larger !== null && (context === null || larger > context);
     });
@@ -88,21 +88,21 @@ export class TargetSelector {
    * An answer of `target` broke off in the middle, and only others that `fits` takes can go on with it.
    * @returns those that cannot
    */
-  interrupted(target: Target, kind: FaultKind, fits: (target: Target) => boolean): Target[] {
-    const left = this.#left;
-    this.#fits = fits;
+  interrupted(target: Target, kind: FaultKind, canContinue: (target: Target) => boolean): Target[] {
+    const remaining = this.#remaining;
+    this.#canContinue = canContinue;
     this.#startedAt = this.#input.now();
-    this.#left = left.filter(fits);
-    this.#again = [...this.#again, ...(faults[kind].passing ? [target] : [])].filter(fits);
-    return left.filter((other) => !fits(other));
+    this.#remaining = remaining.filter(canContinue);
+    this.#retryable = [...this.#retryable, ...(faults[kind].passing ? [target] : [])].filter(canContinue);
+    return remaining.filter((other) => !canContinue(other));
   }
 
   /** The targets that were passed over, and why. */
   skipped(): Skip[] {
-    const untried = this.#left.filter((target) => !this.#tried.includes(target));
-    return untried.flatMap((target) => {
-      const admission = this.#admission(target);
-      return admission.may === 'go' ? [] : skipOf(target, admission.condition);
+    const unattempted = this.#remaining.filter((target) => !this.#attempted.includes(target));
+    return unattempted.flatMap((target) => {
+      const availability = this.#availabilityOf(target);
+      return availability.may === 'go' ? [] : skipOf(target, availability.condition);
     });
   }
 
@@ -112,15 +112,15 @@ export class TargetSelector {
    */
   refusal(): GatewayError {
     const { now, targets } = this.#input;
-    const waits = this.#waits().sort((a, b) => a.until - b.until);
-    const [first] = waits;
+    const waiting = this.#waitingTargets().sort((a, b) => a.until - b.until);
+    const [first] = waiting;
     const retryAfter = first === undefined ? 1 : Math.max(1, Math.ceil((first.until - now()) / 1000));
-    const limited = waits.some(({ condition }) => 'reason' in condition && limits.has(condition.reason));
-    const names = waits.slice(0, MAX_NAMED).map(({ condition, target, until }) => {
+    const limited = waiting.some(({ condition }) => 'reason' in condition && limits.has(condition.reason));
+    const names = waiting.slice(0, MAX_NAMED).map(({ condition, target, until }) => {
       const reason = 'reason' in condition ? condition.reason : condition.state;
       return `${target.connection.name} ${reason} until ${new Date(until).toISOString().slice(11, 19)} UTC`;
     });
-    const more = waits.length - names.length;
+    const more = waiting.length - names.length;
     const listed = more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
     const message = `No account takes this request just now: ${listed}. Try again in ${retryAfter} s`;
     const code = limited && targets.length === 1 ? 'rate_limit_exceeded' : 'upstream_overloaded';
@@ -130,33 +130,33 @@ export class TargetSelector {
   /** Whether there are several targets, and each has a time that its upstream named. */
   get exhausted(): boolean {
     const { length } = this.#input.targets;
-    return length > 1 && this.#waits().length === length;
+    return length > 1 && this.#waitingTargets().length === length;
   }
 
-  #waits(): Wait[] {
+  #waitingTargets(): WaitingTarget[] {
     return this.#input.targets.flatMap((target) => {
-      const admission = this.#admission(target);
-      return admission.may === 'wait' ? [{ target, ...admission }] : [];
+      const availability = this.#availabilityOf(target);
+      return availability.may === 'wait' ? [{ target, ...availability }] : [];
     });
   }
 
   #ready(): Target | null {
-    return this.#left.find((target) => this.#admission(target).may === 'go') ?? null;
+    return this.#remaining.find((target) => this.#availabilityOf(target).may === 'go') ?? null;
   }
 
-  #guessed(states: readonly string[]): Target | null {
-    const fits = (target: Target) => {
-      const admission = this.#admission(target);
-      return admission.may === 'last' && states.includes(admission.condition.state);
+  #doubtful(states: readonly string[]): Target | null {
+    const canContinue = (target: Target) => {
+      const availability = this.#availabilityOf(target);
+      return availability.may === 'last' && states.includes(availability.condition.state);
     };
-    return this.#left.find(fits) ?? null;
+    return this.#remaining.find(canContinue) ?? null;
   }
 
   #take(target: Target): NextStep {
     this.#attempts += 1;
-    this.#triedAt = this.#input.now();
-    this.#tried.push(target);
-    this.#left = this.#left.filter((other) => other !== target);
+    this.#lastAttemptAt = this.#input.now();
+    this.#attempted.push(target);
+    this.#remaining = this.#remaining.filter((other) => other !== target);
     return { do: 'try', target };
   }
 
@@ -167,8 +167,8 @@ export class TargetSelector {
     }
     this.#paused = false;
     this.#round += 1;
-    this.#left = [...this.#again];
-    this.#again = [];
+    this.#remaining = [...this.#retryable];
+    this.#retryable = [];
     return this.next();
   }
 
@@ -176,15 +176,15 @@ export class TargetSelector {
   #wait(): NextStep {
     const { now, retryPolicy, targets } = this.#input;
     if (retryPolicy.waitMs === 0) return stop;
-    const untils = this.#waits().map(({ until }) => until);
+    const untils = this.#waitingTargets().map(({ until }) => until);
     const ms = Math.max(1, Math.min(...untils) - now());
     if (!Number.isFinite(ms) || this.#waitedMs + ms > retryPolicy.waitMs) return stop;
     this.#waitedMs += ms;
-    this.#left = targets.filter(this.#fits);
+    this.#remaining = targets.filter(this.#canContinue);
     return { do: 'wait', ms };
   }
 
-  #admission({ connection, model }: Target): Availability {
+  #availabilityOf({ connection, model }: Target): Availability {
     return this.#input.accounts.availability(connection.id, model);
   }
 }
@@ -193,7 +193,7 @@ const stop: NextStep = { do: 'stop' };
 const MAX_NAMED = 10;
 
 /** Reasons for which a lone account’s clients are told 429: it is about how much they ask. */
-const limits: ReadonlySet<string> = new Set([faults['rate-limit'].says, faults.quota.says]);
+const limits: ReadonlySet<string> = new Set([faults['rate-limit'].label, faults.quota.label]);
 
 function skipOf(target: Target, condition: Condition): Skip[] {
   if (condition.state === 'ready') return [];

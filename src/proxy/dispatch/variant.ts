@@ -1,8 +1,8 @@
 import type { GatewayError } from '../../lib/error.ts';
-import type { Learned } from '../quirks/learned.ts';
-import { learnedCap } from '../quirks/output-caps.ts';
-import { learnedRefusal } from '../quirks/refused-members.ts';
-import { withoutEncryptedReasoning } from '../quirks/unsealed.ts';
+import { withoutEncryptedReasoning } from '../quirks/encrypted-reasoning.ts';
+import { learnOutputCap } from '../quirks/output-caps.ts';
+import { learnRefusedField } from '../quirks/refused-fields.ts';
+import type { UpstreamQuirks } from '../quirks/upstream-quirks.ts';
 import type { RequestFacts } from '../request/facts.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';
 import { outgoingRequest } from './outgoing-request.ts';
@@ -14,14 +14,14 @@ import { outgoingRequest } from './outgoing-request.ts';
  * @throws GatewayError as `outgoingRequest` does
  */
 export function variantOf(
-  learned: Learned,
+  quirks: UpstreamQuirks,
   facts: RequestFacts,
-  sent: OutgoingRequest,
+  request: OutgoingRequest,
   error: GatewayError,
 ): OutgoingRequest | null {
   if ((error.status !== 400 && error.status !== 422) || facts.upload !== null) return null;
-  if (learnedRefusal(learned.refused, sent, error)) return outgoingRequest(learned, facts, sent);
-  const most = learnedCap(learned.outputCaps, sent, error);
-  if (most !== null) return outgoingRequest(learned, facts, { ...sent, most });
-  return sent.unsealed ? null : withoutEncryptedReasoning(sent, error);
+  if (learnRefusedField(quirks.refusedFields, request, error)) return outgoingRequest(quirks, facts, request);
+  const outputCap = learnOutputCap(quirks.outputCaps, request, error);
+  if (outputCap !== null) return outgoingRequest(quirks, facts, { ...request, outputCap });
+  return request.reasoningStripped ? null : withoutEncryptedReasoning(request, error);
 }

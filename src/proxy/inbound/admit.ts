@@ -12,16 +12,16 @@ import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
 import type { GatewayError } from '../../lib/error.ts';
 import type { Snapshot } from '../../snapshot.ts';
 import { estimateInput } from '../metering/meter.ts';
+import type { TieredUsage } from '../request/answer-usage.ts';
 import type { LedgerFacts, RequestReservation } from '../request/facts.ts';
-import type { Served } from '../request/use.ts';
-import { askedAnswers } from './asked-answers.ts';
-import { askedOutput } from './asked-output.ts';
+import { requestedAnswers } from './requested-answers.ts';
+import { requestedOutput } from './requested-output.ts';
 
 /** Output that is expected of a request that sets no bound to it. */
 const USUAL_OUTPUT = 4_096;
 
 /** What answers that are no text are expected to use. A picture: the better qualities of gpt-image-1 at 1024 × 1024. */
-const usualUse: Partial<Record<WireFormat, Partial<Usage>>> = {
+const usualUsage: Partial<Record<WireFormat, Partial<Usage>>> = {
   'openai-embeddings': {},
   'openai-moderations': {},
   rerank: { searchUnits: 1 },
@@ -39,7 +39,7 @@ export interface AdmitContext {
   now(): number;
 }
 
-export interface Asking {
+export interface AdmitInput {
   facts: LedgerFacts;
   body: readonly Buffer[];
   targets: readonly [Target, ...Target[]];
@@ -59,45 +59,50 @@ export interface Admitted {
  * let in at once.
  * @throws GatewayError `budget_exceeded`, `rate_limit_exceeded`, `unpriced_model`
  */
-export function admit(context: AdmitContext, asking: Asking): Admitted | Promise<Admitted> {
-  const { facts, targets } = asking;
+export function admit(context: AdmitContext, input: AdmitInput): Admitted | Promise<Admitted> {
+  const { facts, targets } = input;
   const { comboId, principal, tags } = facts;
   const reservation = context.limits.hold({ keyId: principal.keyId, comboId, tags });
-  return reservation === null ? { reservation: null, targets } : reserve(context, reservation, asking);
+  return reservation === null ? { reservation: null, targets } : reserve(context, reservation, input);
 }
 
 async function reserve(
   context: AdmitContext,
   reservation: BudgetReservation,
-  asking: Asking,
+  input: AdmitInput,
 ): Promise<Admitted> {
-  const { targets, trace } = asking;
-  const held = heldFor(context, reservation, asking);
-  let refused: GatewayError | null = null;
+  const { targets, trace } = input;
+  const requestReservation = reservationFor(context, reservation, input);
+  let firstRefusal: GatewayError | null = null;
   for (const [index, target] of targets.entries()) {
-    const error = await held.moveTo(target);
-    if (error === null) return { reservation: held, targets: [target, ...targets.slice(index + 1)] };
-    trace.skipped.push(withoutRoom(target, error));
-    refused ??= error;
+    const error = await requestReservation.moveTo(target);
+    if (error === null)
+      return { reservation: requestReservation, targets: [target, ...targets.slice(index + 1)] };
+    trace.skipped.push(budgetSkip(target, error));
+    firstRefusal ??= error;
   }
-  throw refused;
+  throw firstRefusal;
 }
 
 /** That the budgets had no room for a target, for the trace. */
-export function withoutRoom(target: Target, { kind, message }: GatewayError): Skip {
+export function budgetSkip(target: Target, { kind, message }: GatewayError): Skip {
   return { ...nameOf(target), reason: kind === 'billing' ? 'budget' : 'limit', detail: message };
 }
 
-function heldFor({ now }: AdmitContext, reservation: BudgetReservation, asking: Asking): RequestReservation {
-  const { facts, snapshot } = asking;
+function reservationFor(
+  { now }: AdmitContext,
+  reservation: BudgetReservation,
+  input: AdmitInput,
+): RequestReservation {
+  const { facts, snapshot } = input;
   const dialect = facts.format === 'anthropic-messages' ? 'anthropic' : 'openai';
   // At once: what is made later keeps the request's bytes as long as the answer takes.
-  const estimate = estimateOf(asking);
-  const placeAt = (target: Target): ChargeScope => ({
+  const estimate = estimateOf(input);
+  const chargeScopeAt = (target: Target): ChargeScope => ({
     connectionId: target.connection.id,
     innerCombos: target.innerCombos ?? [],
     tokens: () => tokensOf(estimate),
-    usd: () => estimatedCost(snapshot, target, { usage: estimate, tier: facts.askedTier }, now()),
+    usd: () => estimatedCost(snapshot, target, { usage: estimate, tier: facts.requestedTier }, now()),
   });
   const headers = () => rateHeaders(reservation.rates(), dialect, now());
   const errorOf = (refusal: Refusal | null, { model, provider }: Target) =>
@@ -107,14 +112,14 @@ function heldFor({ now }: AdmitContext, reservation: BudgetReservation, asking: 
   return {
     headers,
     moveTo(target) {
-      const refusal = reservation.reserve(placeAt(target));
+      const refusal = reservation.reserve(chargeScopeAt(target));
       return refusal instanceof Promise
         ? refusal.then((answer) => errorOf(answer, target))
         : errorOf(refusal, target);
     },
-    settle(used) {
-      if (used === null) return reservation.settle(null);
-      const { costUsd: usd, usage } = used;
+    settle(charge) {
+      if (charge === null) return reservation.settle(null);
+      const { costUsd: usd, usage } = charge;
       // An answer without any use, e.g. an error, costs nothing.
       reservation.settle(usage === null ? { tokens: 0, usd: 0 } : { tokens: tokensOf(usage), usd });
     },
@@ -126,12 +131,12 @@ function tokensOf(usage: Usage): number {
 }
 
 /** What a request may use at most, by its size and by what it asks for. */
-function estimateOf({ body, facts: { format } }: Asking): Usage {
+function estimateOf({ body, facts: { format } }: AdmitInput): Usage {
   const input = estimateInput(body);
-  const usual = usualUse[format];
-  const answers = askedAnswers(format, body);
+  const usual = usualUsage[format];
+  const answers = requestedAnswers(format, body);
   if (usual !== undefined) return { ...noUsage, input, ...times(usual, answers) };
-  return { ...noUsage, input, output: (askedOutput(format, body) ?? USUAL_OUTPUT) * answers };
+  return { ...noUsage, input, output: (requestedOutput(format, body) ?? USUAL_OUTPUT) * answers };
 }
 
 function times(usage: Partial<Usage>, answers: number): Partial<Usage> {
@@ -146,12 +151,13 @@ function times(usage: Partial<Usage>, answers: number): Partial<Usage> {
 function estimatedCost(
   { catalog }: Snapshot,
   { model, provider }: Target,
-  { tier, usage }: Served & { usage: Usage },
+  { tier, usage }: TieredUsage & { usage: Usage },
   at: number,
 ): number | null {
   const usual = sumOfPriced(catalog.priceOf(provider, model, at), usage);
-  const asked = tier === null ? null : sumOfPriced(catalog.priceOf(provider, model, at, tier), usage);
-  return usual === null || asked === null ? usual : Math.max(usual, asked);
+  const requestedTierCost =
+    tier === null ? null : sumOfPriced(catalog.priceOf(provider, model, at, tier), usage);
+  return usual === null || requestedTierCost === null ? usual : Math.max(usual, requestedTierCost);
 }
 
 /** The sum over what has a price; null for a model without any. */

@@ -22,16 +22,16 @@ export function requestedModel(body: readonly Buffer[]): RequestedModel {
     throw new GatewayError('invalid_json', 'The request body is empty: send a JSON object with a "model"');
   }
   let pieces = body;
-  let found = findModel(first);
-  if (!found.ok && body.length > 1) {
+  let search = findModel(first);
+  if (!search.ok && body.length > 1) {
     pieces = [joined(body)];
-    found = findModel(joined(pieces));
+    search = findModel(joined(pieces));
   }
   const whole = pieces[0] ?? first;
-  if (!found.ok) throw notFound(found.reason, whole);
-  if (found.value === '')
+  if (!search.ok) throw notFound(search.reason, whole);
+  if (search.value === '')
     throw new GatewayError('missing_model', '"model" is empty: name one, e.g. demo/echo', { param: 'model' });
-  return { value: found.value, start: found.start, end: found.end, pieces };
+  return { value: search.value, start: search.start, end: search.end, pieces };
 }
 
 function notFound(reason: 'not-object' | 'no-model' | 'not-string', body: Buffer): GatewayError {

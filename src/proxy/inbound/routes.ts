@@ -38,9 +38,9 @@ const surfaces: ReadonlyMap<string, Surface> = new Map<string, Surface>([
 /** Where requests of a format are answered, and counted. */
 function surfacesOf({ counting, format, path }: Codec): [string, Surface][] {
   if (path === null) return [];
-  const answered: [string, Surface] = [path, { kind: 'relay', method: 'POST', format }];
-  if (counting === undefined) return [answered];
-  return [answered, [`${path}${counting.path}`, { kind: 'count', method: 'POST', format }]];
+  const requestSurface: [string, Surface] = [path, { kind: 'relay', method: 'POST', format }];
+  if (counting === undefined) return [requestSurface];
+  return [requestSurface, [`${path}${counting.path}`, { kind: 'count', method: 'POST', format }]];
 }
 
 /**
@@ -71,8 +71,8 @@ const versions = ['/v1', '/v1beta'];
  * no `/v1`, a doubled one, doubled or trailing slashes. The editor alias carries its key in the path.
  */
 export function matchPath(path: string): Match | null {
-  const known = direct.get(path);
-  if (known !== undefined) return known;
+  const exact = direct.get(path);
+  if (exact !== undefined) return exact;
   const clean = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
   const alias = aliasPattern.exec(clean);
   const rest = alias?.[2] ?? clean;
@@ -126,7 +126,7 @@ function belowGoogle(path: string): string | null {
 /** `/v1beta/models/MODEL:VERB`, whose version may be missing, doubled or another, and whose `models/` may be missing. */
 function geminiCall(path: string): { model: string; verb: (typeof geminiVerbs)[number] } | null {
   const colon = path.lastIndexOf(':');
-  const verb = geminiVerbs.find((known) => known === path.slice(colon + 1));
+  const verb = geminiVerbs.find((exact) => exact === path.slice(colon + 1));
   if (colon === -1 || verb === undefined) return null;
   const below = path.slice(versionsEnd(path, versions), colon);
   const model = below.startsWith(modelsPrefix) ? below.slice(modelsPrefix.length) : below.slice(1);
@@ -134,15 +134,15 @@ function geminiCall(path: string): { model: string; verb: (typeof geminiVerbs)[n
 }
 
 function storedSurface(path: string): Surface | undefined {
-  const found = storedResponse.exec(path);
-  if (found === null) return undefined;
-  const id = decoded(found[1] ?? '');
-  if (found[2] === 'cancel') return { kind: 'stored-response', method: 'POST', id, part: 'cancel' };
+  const match = storedResponse.exec(path);
+  if (match === null) return undefined;
+  const id = decoded(match[1] ?? '');
+  if (match[2] === 'cancel') return { kind: 'stored-response', method: 'POST', id, part: 'cancel' };
   return {
     kind: 'stored-response',
     method: 'GET',
     id,
-    part: found[2] === undefined ? 'whole' : 'input_items',
+    part: match[2] === undefined ? 'whole' : 'input_items',
   };
 }
 

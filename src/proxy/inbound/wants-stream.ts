@@ -24,31 +24,31 @@ export function streamFlag({ body, codec, named }: StreamQuestion): boolean {
 }
 
 /** The same for an upstream that did stream: a `"stream": true` near either end is believed without the scan. */
-export function asksForStream(asked: StreamQuestion): boolean {
-  return nearEnds(asked.body) || streamFlag(asked);
+export function asksForStream(question: StreamQuestion): boolean {
+  return nearEnds(question.body) || streamFlag(question);
 }
 
 /**
  * The same for an upstream that did not stream. Only a flag near either end, where every known client writes
  * it, is worth the scan; one in the middle of a long body is not seen.
  */
-export function askedForStream(asked: StreamQuestion): boolean {
-  const told = asked.named !== null || asked.codec.stream?.byDefault === true;
-  return (told || nearEnds(asked.body)) && streamFlag(asked);
+export function streamFlagNearEnds(question: StreamQuestion): boolean {
+  const canDefault = question.named !== null || question.codec.stream?.byDefault === true;
+  return (canDefault || nearEnds(question.body)) && streamFlag(question);
 }
 
 function nearEnds(body: readonly Buffer[]): boolean {
   const first = body[0];
   const last = body.at(-1);
   if (first === undefined || last === undefined) return false;
-  if (first === last && first.length <= HEAD_WINDOW + TAIL_WINDOW) return saysTrue(first);
+  if (first === last && first.length <= HEAD_WINDOW + TAIL_WINDOW) return isTrueIn(first);
   return (
-    saysTrue(first.subarray(0, HEAD_WINDOW)) ||
-    saysTrue(last.subarray(Math.max(0, last.length - TAIL_WINDOW)))
+    isTrueIn(first.subarray(0, HEAD_WINDOW)) ||
+    isTrueIn(last.subarray(Math.max(0, last.length - TAIL_WINDOW)))
   );
 }
 
-function saysTrue(window: Buffer): boolean {
+function isTrueIn(window: Buffer): boolean {
   const at = indexOfSought(window, key);
   if (at === -1) return false;
   const end = at + key.bytes.length;

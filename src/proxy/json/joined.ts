@@ -6,9 +6,9 @@ export function joined(pieces: readonly Buffer[]): Buffer {
 }
 
 /** Bytes that are kept for `joinedBriefly`: more than nearly all requests have. */
-const KEPT = 1_048_576;
+const SCRATCH_BYTES = 1_048_576;
 
-let kept: Buffer | null = null;
+let scratch: Buffer | null = null;
 
 /**
  * As `joined`, for a reader that is done with the bytes before anything else runs, and keeps no part of them: the next call writes
@@ -16,9 +16,9 @@ let kept: Buffer | null = null;
  */
 export function joinedBriefly(pieces: readonly Buffer[]): Buffer {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (pieces.length === 1 || length > KEPT) return joined(pieces);
-  kept ??= Buffer.allocUnsafeSlow(KEPT);
+  if (pieces.length === 1 || length > SCRATCH_BYTES) return joined(pieces);
+  scratch ??= Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   let end = 0;
-  for (const piece of pieces) end += piece.copy(kept, end);
-  return kept.subarray(0, end);
+  for (const piece of pieces) end += piece.copy(scratch, end);
+  return scratch.subarray(0, end);
 }

@@ -40,7 +40,7 @@ const MAX_ELEMENTS = 10_000;
 const MODEL_WORD = Buffer.from('model');
 const ESCAPE = Buffer.from('\\u');
 
-export interface JudgedBody {
+export interface ModelCheckInput {
   body: readonly Buffer[];
   /** The model that the path names; null where the body names it. */
   inPath: string | null;
@@ -54,7 +54,7 @@ export interface JudgedBody {
  * case, as servers written in Go do (encoding/json).
  * @throws GatewayError `invalid_json`, `duplicate_field`, `ambiguous_model`
  */
-export function refuseOtherModels({ body, inPath, keyName }: JudgedBody): void {
+export function refuseOtherModels({ body, inPath, keyName }: ModelCheckInput): void {
   const whole = joined(body);
   // A parser that reads other text than this one might find other fields.
   if (!isUtf8(whole) || whole.includes(0))

@@ -16,7 +16,7 @@ export interface Span {
   end: number;
 }
 
-export type FoundModel =
+export type ModelSearch =
   | { ok: true; value: string; start: number; end: number }
   /** `no-model` also says that the body broke off or was no JSON before a model came. */
   | { ok: false; reason: 'not-object' | 'no-model' | 'not-string' };
@@ -25,7 +25,7 @@ export type FoundModel =
  * The first member `model` of the JSON object in `body`. Reads no further than that, so that a body that names
  * its model first costs the same at any size; `topLevel` tells whether it is the only one and the rest is sound.
  */
-export function findModel(body: Buffer): FoundModel {
+export function findModel(body: Buffer): ModelSearch {
   const open = skipSpace(body, afterByteOrderMark(body));
   if (body[open] !== OPEN_OBJECT) return { ok: false, reason: 'not-object' };
   const cursor = new JsonCursor(body, open, null);
@@ -36,7 +36,7 @@ export function findModel(body: Buffer): FoundModel {
 const MODEL = Buffer.from('"model"');
 const STREAM = Buffer.from('"stream"');
 
-function modelAt(body: Buffer, start: number): FoundModel {
+function modelAt(body: Buffer, start: number): ModelSearch {
   const end = body[start] === QUOTE ? stringEnd(body, start) : -1;
   const value = end === -1 ? null : stringOf(body.toString('utf8', start, end));
   return value === null ? { ok: false, reason: 'not-string' } : { ok: true, value, start, end };
@@ -124,31 +124,37 @@ export function topLevel(body: Buffer): TopLevel {
   if (!isUtf8(body)) return { ok: false, reason: 'not-utf8', at: 0 };
   const nul = body.indexOf(0);
   if (nul !== -1) return { ok: false, reason: 'invalid', at: nul };
-  const found: Found = { model: null, stream: null, duplicates: [] };
+  const fields: TopLevelFields = { model: null, stream: null, duplicates: [] };
   const cursor = new JsonCursor(body, start, MAX_DEPTH);
   while (cursor.next()) {
     const end = cursor.end();
     if (end === -1) break;
-    if (isNamed(body, cursor, MODEL)) note(found, 'model', body, cursor.start, end);
-    else if (isNamed(body, cursor, STREAM)) note(found, 'stream', body, cursor.start, end);
+    if (isNamed(body, cursor, MODEL)) noteField(fields, 'model', body, cursor.start, end);
+    else if (isNamed(body, cursor, STREAM)) noteField(fields, 'stream', body, cursor.start, end);
   }
   if (cursor.fault !== null) return { ok: false, ...cursor.fault };
   const rest = skipSpace(body, cursor.close + 1);
-  return rest < body.length ? { ok: false, reason: 'invalid', at: rest } : { ok: true, ...found };
+  return rest < body.length ? { ok: false, reason: 'invalid', at: rest } : { ok: true, ...fields };
 }
 
-interface Found {
+interface TopLevelFields {
   model: TopLevelMember | null;
   stream: TopLevelMember | null;
   duplicates: ('model' | 'stream')[];
 }
 
 /** Keeps the first member of a name and notes that there is another. */
-function note(found: Found, name: 'model' | 'stream', body: Buffer, start: number, end: number): void {
-  if (found[name] !== null) {
-    if (!found.duplicates.includes(name)) found.duplicates.push(name);
+function noteField(
+  fields: TopLevelFields,
+  name: 'model' | 'stream',
+  body: Buffer,
+  start: number,
+  end: number,
+): void {
+  if (fields[name] !== null) {
+    if (!fields.duplicates.includes(name)) fields.duplicates.push(name);
     return;
   }
   const isContainer = body[start] === OPEN_OBJECT || body[start] === OPEN_LIST;
-  found[name] = { start, end, text: isContainer ? null : body.toString('utf8', start, end) };
+  fields[name] = { start, end, text: isContainer ? null : body.toString('utf8', start, end) };
 }

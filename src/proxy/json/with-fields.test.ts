@@ -19,7 +19,7 @@ describe('members of a body', () => {
     assert.equal(text('\ufeff {"a":1}', [], { b: 2 }), '{"b":2,"a":1}');
   });
 
-  it('are known in whatever spelling, also twice, and one that is added replaces the caller’s', () => {
+  it('are known in whatever spelling, also twice, and one that is added replaces the client’s', () => {
     assert.equal(text('{"\\u006dodel":1,"a":2,"model":3}', ['model']), '{"a":2}');
     assert.equal(text('{"v":"theirs","a":2}', [], { v: 'ours' }), '{"v":"ours","a":2}');
   });

@@ -3,9 +3,9 @@ import { sessionNameOf } from '../../combos/session.ts';
 import type { Target } from '../../combos/target.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
+import type { AnswerCost, PriorUsage } from '../request/answer-usage.ts';
 import type { RequestEnd } from '../request/end.ts';
 import type { LedgerFacts, RequestFacts } from '../request/facts.ts';
-import type { Priced, PriorUsage } from '../request/use.ts';
 import { finishFields } from './finish-reason.ts';
 import { totalUsage } from './prior-usage.ts';
 
@@ -24,12 +24,12 @@ export function newFacts({
     comboId: null,
     trace: null,
     tags,
-    askedTier: null,
+    requestedTier: null,
   };
 }
 
 /** How a request went that had targets. */
-export interface Attempted {
+export interface RunSummary {
   readonly facts: RequestFacts;
   /** Who answered, or whose failure was answered. */
   readonly target: Target;
@@ -37,29 +37,32 @@ export interface Attempted {
   /** What the last one was not told. */
   readonly dropped: readonly string[];
   /** How many targets have gone on with an answer that another began. */
-  readonly continued: number;
+  readonly failovers: number;
   readonly servedTier: string | null;
   readonly finishReason: FinishReason | null;
   /** What earlier targets used for the beginning of the answer. */
   readonly priorUsage: PriorUsage | null;
-  /** performance.now() of the first byte that went to the caller. */
+  /** performance.now() of the first byte that went to the client. */
   readonly firstByteAt: number | null;
   readonly upstreamRequestId: string | null;
 }
 
-type Used = Pick<RequestEnd, 'usage' | 'estimated'> & Priced;
+type PricedUsage = Pick<RequestEnd, 'usage' | 'estimated'> & AnswerCost;
 
 /** What all targets used that wrote a part of the answer. */
-function usedBy(attempted: Attempted | null, { estimated, usage }: RequestEnd): Used {
-  if (attempted === null) return { usage, estimated, usd: null, saved: null, source: null };
-  const { facts, priorUsage, servedTier: tier, target } = attempted;
+function totalOf(summary: RunSummary | null, { estimated, usage }: RequestEnd): PricedUsage {
+  if (summary === null) return { usage, estimated, usd: null, saved: null, source: null };
+  const { facts, priorUsage, servedTier: tier, target } = summary;
   if (priorUsage !== null) return totalUsage(facts.price, target, { usage, estimated, tier }, priorUsage);
   const { saved, source, usd } = facts.price(target, { usage, tier });
   return { usage, estimated, usd, saved, source };
 }
 
 /** USD that the combo saved with what a request used and cost, against its first model; null where that is not known. */
-function savedByRouting({ facts: { plan, price } }: Attempted, { usage, usd: cost }: Used): number | null {
+function savedByRouting(
+  { facts: { plan, price } }: RunSummary,
+  { usage, usd: cost }: PricedUsage,
+): number | null {
   if (plan.first === null || cost === null) return null;
   const { usd } = price(plan.first, { usage, tier: null });
   return usd === null ? null : usd - cost;
@@ -69,13 +72,13 @@ function savedByRouting({ facts: { plan, price } }: Attempted, { usage, usd: cos
 export function ledgerEntry(
   facts: LedgerFacts,
   end: RequestEnd,
-  attempted: Attempted | null,
+  summary: RunSummary | null,
   now: number,
 ): LedgerEntry {
   const { exchange, format, principal } = facts;
-  const used = usedBy(attempted, end);
-  const target = attempted?.target ?? null;
-  const { finishReason, rawFinishReason } = finishFields(attempted?.finishReason ?? null);
+  const total = totalOf(summary, end);
+  const target = summary?.target ?? null;
+  const { finishReason, rawFinishReason } = finishFields(summary?.finishReason ?? null);
   return {
     id: exchange.id,
     startedAt: exchange.startedAt,
@@ -88,32 +91,32 @@ export function ledgerEntry(
     comboId: facts.comboId,
     innerComboIds: target?.innerCombos ?? [],
     model: target?.model.slice(0, 256) ?? null,
-    dropped: keptWords(attempted?.dropped ?? []),
+    dropped: boundedWords(summary?.dropped ?? []),
     status: end.status,
     outcome: end.outcome,
     errorCode: end.error?.code ?? null,
     errorMessage: end.error?.message.slice(0, 1000) ?? null,
     streamed: end.streamed,
-    usage: used.usage,
-    estimated: used.estimated,
+    usage: total.usage,
+    estimated: total.estimated,
     cached: false,
-    continued: attempted?.continued ?? 0,
-    askedTier: facts.askedTier,
-    servedTier: attempted?.servedTier ?? null,
+    continued: summary?.failovers ?? 0,
+    requestedTier: facts.requestedTier,
+    servedTier: summary?.servedTier ?? null,
     finishReason,
     rawFinishReason,
-    costUsd: used.usd,
-    priceSource: used.source,
-    cacheSavingsUsd: used.saved,
+    costUsd: total.usd,
+    priceSource: total.source,
+    cacheSavingsUsd: total.saved,
     billing: target?.connection.billing ?? 'metered',
-    routingSavingsUsd: attempted === null ? null : savedByRouting(attempted, used),
+    routingSavingsUsd: summary === null ? null : savedByRouting(summary, total),
     ttftMs:
-      attempted === null || attempted.firstByteAt === null
+      summary === null || summary.firstByteAt === null
         ? null
-        : Math.round(attempted.firstByteAt - exchange.clock),
+        : Math.round(summary.firstByteAt - exchange.clock),
     durationMs: Math.max(0, now - exchange.startedAt),
-    attempts: attempted?.attempts ?? 0,
-    upstreamRequestId: attempted?.upstreamRequestId ?? null,
+    attempts: summary?.attempts ?? 0,
+    upstreamRequestId: summary?.upstreamRequestId ?? null,
     userAgent: exchange.request.headers['user-agent']?.slice(0, 256) ?? null,
     session: sessionNameOf(exchange.request.headers),
     tags: facts.tags,
@@ -130,6 +133,6 @@ export function traceparentOf({ exchange }: { exchange: Pick<AnyExchange, 'reque
 const MAX_WORDS = 50;
 const MAX_WORD = 100;
 
-function keptWords(words: readonly string[]): string[] {
+function boundedWords(words: readonly string[]): string[] {
   return words.slice(0, MAX_WORDS).map((word) => word.slice(0, MAX_WORD));
 }

@@ -5,7 +5,7 @@ import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
 import type { LateUse } from '../../ledger/late-use.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import type { Snapshot } from '../../snapshot.ts';
-import type { LateAnswer } from '../request/use.ts';
+import type { LateAnswer } from '../request/answer-usage.ts';
 import { finishFields } from './finish-reason.ts';
 import { priceOf } from './price.ts';
 
@@ -30,7 +30,7 @@ export async function countLateUse(
 ): Promise<void> {
   const { catalog } = snapshot();
   let usd: number | null = null;
-  const before = await replaceEstimate(requestId, ({ model, startedAt }) => {
+  const recorded = await replaceEstimate(requestId, ({ model, startedAt }) => {
     const price = priceOf(catalog, { ...route, model: model ?? route.model }, { tier, usage }, startedAt);
     usd = price.usd;
     return {
@@ -42,12 +42,12 @@ export async function countLateUse(
       cacheSavingsUsd: price.saved,
     };
   });
-  if (before === null || before.keyId === null) return;
-  const { comboId, connectionId, innerComboIds, keyId, startedAt, tags } = before;
-  const way = connectionId === null ? null : { connectionId, innerCombos: innerComboIds };
-  limits.countMore({ keyId, comboId, tags }, way, startedAt, {
-    tokens: tokensOf(usage) - (before.usage === null ? 0 : tokensOf(before.usage)),
-    usd: usd === null ? null : usd - (before.costUsd ?? 0),
+  if (recorded === null || recorded.keyId === null) return;
+  const { comboId, connectionId, innerComboIds, keyId, startedAt, tags } = recorded;
+  const chargeScope = connectionId === null ? null : { connectionId, innerCombos: innerComboIds };
+  limits.countMore({ keyId, comboId, tags }, chargeScope, startedAt, {
+    tokens: tokensOf(usage) - (recorded.usage === null ? 0 : tokensOf(recorded.usage)),
+    usd: usd === null ? null : usd - (recorded.costUsd ?? 0),
   });
 }
 

@@ -13,7 +13,7 @@ const PIECE_COST = 128;
 /** Bytes of text per token, where nothing better is known. */
 const BYTES_PER_TOKEN = 4;
 
-export interface Measured {
+export interface MeasuredUsage {
   usage: Usage | null;
   /** True when the upstream reported none and the numbers were derived from byte counts. */
   estimated: boolean;
@@ -32,7 +32,7 @@ export class Tap {
   #tail: Buffer[] = [];
   #tailBytes = 0;
   /** Where the record begins that the tail goes back to, and a later one for when enough has followed that. */
-  #keptFrom = 0;
+  #recordStart = 0;
   #nextStart = -1;
   readonly #framing: StreamCodec['framing'];
 
@@ -53,11 +53,11 @@ export class Tap {
     this.#tailBytes += chunk.length;
     const moves = this.#nextStart !== -1 && this.bytes - this.#nextStart >= TAIL_BYTES;
     if (moves) {
-      this.#keptFrom = this.#nextStart;
+      this.#recordStart = this.#nextStart;
       this.#nextStart = -1;
     }
-    if (this.#nextStart === -1 && startsAt > this.#keptFrom) this.#nextStart = startsAt;
-    if (moves || this.#tailBytes + this.#tail.length * PIECE_COST > MAX_TAIL_COST) this.#forget();
+    if (this.#nextStart === -1 && startsAt > this.#recordStart) this.#nextStart = startsAt;
+    if (moves || this.#tailBytes + this.#tail.length * PIECE_COST > MAX_TAIL_COST) this.#dropOldPieces();
   }
 
   head(): Buffer {
@@ -85,20 +85,24 @@ export class Tap {
   }
 
   /** Lets go of the pieces before the kept record, and of half of what is kept when that is too much. */
-  #forget(): void {
+  #dropOldPieces(): void {
     const cost = this.#tailBytes + this.#tail.length * PIECE_COST;
-    const mayKeep = cost > MAX_TAIL_COST ? MAX_TAIL_COST / 2 : cost;
+    const costLimit = cost > MAX_TAIL_COST ? MAX_TAIL_COST / 2 : cost;
     let start = this.bytes - this.#tailBytes;
-    let left = cost;
-    let gone = 0;
+    let remainingCost = cost;
+    let dropped = 0;
     for (const { length } of this.#tail) {
-      if ((start + length > this.#keptFrom && left <= mayKeep) || gone === this.#tail.length - 1) break;
+      if (
+        (start + length > this.#recordStart && remainingCost <= costLimit) ||
+        dropped === this.#tail.length - 1
+      )
+        break;
       start += length;
-      left -= length + PIECE_COST;
-      gone += 1;
+      remainingCost -= length + PIECE_COST;
+      dropped += 1;
     }
-    if (gone === 0) return;
-    this.#tail.splice(0, gone);
+    if (dropped === 0) return;
+    this.#tail.splice(0, dropped);
     this.#tailBytes = this.bytes - start;
   }
 }
@@ -137,7 +141,7 @@ function lineStart(chunk: Buffer): number {
  * Usage of a finished or broken stream: what the upstream said, else an estimate from the bytes that passed.
  * @param input the estimate of the request's own tokens
  */
-export function measureStream(codec: Codec, tap: Tap, facts: StreamFacts, input: number): Measured {
+export function measureStream(codec: Codec, tap: Tap, facts: StreamFacts, input: number): MeasuredUsage {
   const reported = facts.usage;
   if (reported !== null && facts.end === 'complete') return { usage: reported, estimated: false };
   if (tap.bytes === 0 || codec.stream === null) return { usage: null, estimated: false };
@@ -170,7 +174,7 @@ export function textTokens(bytes: number): number {
 }
 
 /** Usage of a complete non-streamed answer. */
-export function measureBody(codec: Codec, body: Buffer, request: readonly Buffer[]): Measured {
+export function measureBody(codec: Codec, body: Buffer, request: readonly Buffer[]): MeasuredUsage {
   const usage = codec.readUsage(body);
   if (usage !== null) return { usage, estimated: false };
   const output = Math.ceil(codec.responseTextBytes(body) / BYTES_PER_TOKEN);
@@ -181,7 +185,7 @@ export function measureBody(codec: Codec, body: Buffer, request: readonly Buffer
  * Usage of a whole answer, or of the part of it that came, that is known by its outline.
  * @param input the estimate of the request's own tokens
  */
-export function measureOutline(codec: Codec, outline: JsonOutline, input: number): Measured {
+export function measureOutline(codec: Codec, outline: JsonOutline, input: number): MeasuredUsage {
   const whole = outline.whole();
   const usage = codec.readUsage(whole);
   if (usage !== null) return { usage, estimated: false };

@@ -2,20 +2,20 @@ import type { Catalog } from '../../catalog/catalog.ts';
 import { cacheSavings, costOf } from '../../catalog/cost.ts';
 import type { Usage } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/target.ts';
+import type { AnswerCost, TieredUsage } from '../request/answer-usage.ts';
 import type { RequestFacts } from '../request/facts.ts';
-import type { Priced, Served } from '../request/use.ts';
 
-const unpriced: Priced = { usd: null, saved: null, source: null };
+const noCost: AnswerCost = { usd: null, saved: null, source: null };
 
 /** What was used costs at the price of the request's own time; null where usage or price is unknown. */
 export function priceOf(
   catalog: Catalog,
   target: Pick<Target, 'provider' | 'model'>,
-  { tier, usage }: Served,
+  { tier, usage }: TieredUsage,
   at: number,
-): Priced {
+): AnswerCost {
   const price = usage === null ? null : catalog.priceOf(target.provider, target.model, at, tier);
-  if (usage === null || price === null) return unpriced;
+  if (usage === null || price === null) return noCost;
   return { usd: costOf(price, usage), saved: cacheSavings(price, usage), source: price.source };
 }
 
@@ -24,7 +24,7 @@ export function priceOf(
  * @param at milliseconds since the epoch
  */
 export function pricesAt(catalog: Catalog, at: number): RequestFacts['price'] {
-  let last: (Priced & { target: object; usage: Usage | null; tier: string | null }) | null = null;
+  let last: (AnswerCost & { target: object; usage: Usage | null; tier: string | null }) | null = null;
   return (target, { tier, usage }) => {
     if (last?.usage !== usage || last.tier !== tier || last.target !== target)
       last = { target, usage, tier, ...priceOf(catalog, target, { usage, tier }, at) };

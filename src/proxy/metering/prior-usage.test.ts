@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noUsage } from '../../codecs/wire-format.ts';
 import { openai } from '../../providers/openai.ts';
-import { usedNothing } from '../request/use.ts';
+import { noAnswerUsage } from '../request/answer-usage.ts';
 import { totalUsage } from './prior-usage.ts';
 
 const priced = (usd: number | null) => () => ({
@@ -32,6 +32,6 @@ describe('what several targets used for one answer', () => {
   it('has no known cost where one of them has none, and nothing for one that wrote nothing', () => {
     const first = totalUsage(priced(0.25), target, told, null);
     assert.equal(totalUsage(priced(null), target, reported, first).usd, null);
-    assert.deepEqual(totalUsage(priced(null), target, usedNothing, first), first);
+    assert.deepEqual(totalUsage(priced(null), target, noAnswerUsage, first), first);
   });
 });

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ResponseSink } from '../../http/response-sink.ts';
 
-/** What went to a caller, whole. */
+/** What went to a client, whole. */
 export interface Recorded {
   status: number;
   /** Flat. */

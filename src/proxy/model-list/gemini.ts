@@ -9,9 +9,9 @@ const DEFAULT_PAGE = 50;
 /** The body of `GET /v1beta/models` (Gemini API, `models.list`): `pageSize` up to 1000, and `pageToken` to go on. */
 export function geminiModels(snapshot: Snapshot, principal: Principal, query: string): object {
   const models = listModels(snapshot, principal);
-  const asked = new URLSearchParams(query);
-  const size = Number(asked.get('pageSize'));
-  const from = Number(asked.get('pageToken') ?? 0);
+  const parameters = new URLSearchParams(query);
+  const size = Number(parameters.get('pageSize'));
+  const from = Number(parameters.get('pageToken') ?? 0);
   if (!Number.isInteger(from) || from < 0)
     throw new GatewayError(
       'invalid_request',
@@ -27,8 +27,8 @@ export function geminiModels(snapshot: Snapshot, principal: Principal, query: st
 
 /** The body of `GET /v1beta/models/{id}`. @throws GatewayError `model_not_found` */
 export function geminiModel(snapshot: Snapshot, principal: Principal, id: string): object {
-  const found = listModels(snapshot, principal).find((model) => model.id === id);
-  if (found !== undefined) return describe(found);
+  const entry = listModels(snapshot, principal).find((model) => model.id === id);
+  if (entry !== undefined) return describe(entry);
   throw new GatewayError(
     'model_not_found',
     `No connection offers the model "${id.slice(0, 200)}": GET /v1beta/models lists what there is`,

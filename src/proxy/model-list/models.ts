@@ -31,15 +31,15 @@ export interface ListedModel {
   supported_parameters?: string[];
   /** The most tokens of output; missing where that is not known. */
   top_provider?: { context_length: number | null; max_completion_tokens: number };
-  /** `true` when the model is no longer offered to new callers. */
+  /** `true` when the model is no longer offered to new clients. */
   deprecated?: true;
   /** USD per token, as decimal text, before any tier; null when no price is known. */
   pricing: Readonly<Record<string, string>> | null;
 }
 
-interface Listed {
+interface ListEntry {
   model: ListedModel;
-  /** Whether it is listed for callers of the messages format, who are shown what speaks it. */
+  /** Whether it is listed for clients of the messages format, who are shown what speaks it. */
   anthropic: boolean;
 }
 
@@ -49,8 +49,8 @@ export function listModels(snapshot: Snapshot, principal: Principal): ListedMode
 }
 
 /** @param at when prices are to hold, in milliseconds since the epoch */
-function listed(snapshot: Snapshot, principal: Principal, at: number = Date.now()): Listed[] {
-  const found: Listed[] = [];
+function listed(snapshot: Snapshot, principal: Principal, at: number = Date.now()): ListEntry[] {
+  const found: ListEntry[] = [];
   for (const name of listedNames(snapshot.routes)) {
     const reaches = ({ provider }: Route) => answeredFormat(provider, 'anthropic-messages') !== null;
     const anthropic = name.pool.candidates.some(reaches);
@@ -88,15 +88,15 @@ interface Facts {
 
 function describe(id: string, model: string, route: Route, { catalog }: Snapshot, at: number): ListedModel {
   const { connection, provider } = route;
-  const known = catalog.describe(provider, model);
-  const name = known?.name ?? model;
+  const described = catalog.describe(provider, model);
+  const name = described?.name ?? model;
   return rowOf({
     id,
     name: provider.category === 'demo' ? `${name} (built-in demo)` : `${name} (${connection.name})`,
     owner: provider.id,
     createdAt: connection.createdAt,
-    contextWindow: known?.contextWindow ?? null,
-    info: known,
+    contextWindow: described?.contextWindow ?? null,
+    info: described,
     abilities: catalog.abilities(provider, model),
     price: catalog.priceOf(provider, model, at),
   });
@@ -192,7 +192,7 @@ function perToken(rate: Rate): string {
 }
 
 export interface ListQuery {
-  /** True when the caller sent `anthropic-version`: only what its format reaches is listed. */
+  /** True when the client sent `anthropic-version`: only what its format reaches is listed. */
   anthropic: boolean;
   query: string;
 }

@@ -10,44 +10,44 @@ import type { OutgoingRequest } from '../request/outgoing.ts';
 export interface OutputCaps {
   /** Null where none is known. */
   of(target: Target): number | null;
-  set(target: Target, most: number): void;
+  set(target: Target, outputCap: number): void;
 }
 
 /** Targets that are remembered; the one that was learned first is forgotten first. */
 const MAX_TARGETS = 500;
 
 export function createOutputCaps(): OutputCaps {
-  const known = new Map<string, number>();
+  const capByTarget = new Map<string, number>();
   const nameOf = ({ connection, format, model }: Target) => `${connection.id} ${format} ${model}`;
   return {
-    of: (target) => known.get(nameOf(target)) ?? null,
-    set(target, most) {
-      known.set(nameOf(target), most);
-      const [first] = known.keys();
-      if (known.size > MAX_TARGETS && first !== undefined) known.delete(first);
+    of: (target) => capByTarget.get(nameOf(target)) ?? null,
+    set(target, outputCap) {
+      capByTarget.set(nameOf(target), outputCap);
+      const [first] = capByTarget.keys();
+      if (capByTarget.size > MAX_TARGETS && first !== undefined) capByTarget.delete(first);
     },
   };
 }
 
 /** The most that a target's model writes, as the target said it or else as the catalogue does; null where neither knows. */
-export function knownCap(caps: OutputCaps, target: Target): number | null {
+export function rememberedOutputCap(caps: OutputCaps, target: Target): number | null {
   return caps.of(target) ?? target.outputLimit ?? null;
 }
 
 /**
  * The most that the target of a request says it would write, where the request is a translated one that asked for more, and
- * may be sent again with that: what the caller wrote for this very format itself is never changed. Null for any other
+ * may be sent again with that: what the client wrote for this very format itself is never changed. Null for any other
  * error. It is noted where it holds for every request.
  */
-export function learnedCap(
+export function learnOutputCap(
   caps: OutputCaps,
-  { body, most, target, translation }: OutgoingRequest,
+  { body, outputCap, target, translation }: OutgoingRequest,
   error: GatewayError,
 ): number | null {
-  if (translation === null || most !== null) return null;
-  const asked = outputCapOf(codecOf(target.format), parseObject(joined(body).toString('utf8')) ?? {});
-  const learned = asked === null ? null : reportedOutputCap(error.message, asked.cap);
-  if (learned === null) return null;
-  if (learned.lasting) caps.set(target, learned.most);
-  return learned.most;
+  if (translation === null || outputCap !== null) return null;
+  const requested = outputCapOf(codecOf(target.format), parseObject(joined(body).toString('utf8')) ?? {});
+  const reported = requested === null ? null : reportedOutputCap(error.message, requested.cap);
+  if (reported === null) return null;
+  if (reported.lasting) caps.set(target, reported.outputCap);
+  return reported.outputCap;
 }

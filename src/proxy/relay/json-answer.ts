@@ -20,7 +20,7 @@ export interface JsonAnswer {
 /**
  * The answer that `body` is; null when it is not one complete JSON object or list: half a document, more than one, a
  * scalar, `NaN`. `JSON.parse` takes as long as a scan of the bytes would (30 KB: some 50 µs), and is as strict as the
- * callers' own. Of what is larger than 1 MiB only both ends are looked at.
+ * clients' own. Of what is larger than 1 MiB only both ends are looked at.
  */
 export function jsonAnswer(body: Buffer): JsonAnswer | null {
   if (body.length <= READ_BYTES) {

@@ -6,14 +6,14 @@ import type { ResponseSink } from '../../http/response-sink.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import { addGatewayHeaders } from '../answer/headers.ts';
-import { type Answering, type AnswerReader, released } from '../answer/reader.ts';
+import { type AnswerReader, type ReaderContext, released } from '../answer/reader.ts';
 import { formatUsd } from '../answer/usd.ts';
 import { joined } from '../json/joined.ts';
-import type { Measured } from '../metering/meter.ts';
+import type { MeasuredUsage } from '../metering/meter.ts';
 import { MediaMeter } from '../metering/meter-media.ts';
 import { headerTier } from '../metering/served-tier.ts';
+import { type AnswerUsage, noAnswerUsage } from '../request/answer-usage.ts';
 import type { Failure } from '../request/failure.ts';
-import { type Used, usedNothing } from '../request/use.ts';
 import type { AttemptControl } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
 import { clientHeaders } from '../upstream/headers.ts';
@@ -21,14 +21,14 @@ import { jsonAnswer, notJson } from './json-answer.ts';
 import { Relay } from './relay.ts';
 
 /** JSON up to here is held until it is whole, so that a cut is an error and the cost can stand in a header. */
-const HELD_BYTES = 8 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 
 /**
- * Carries an answer of a media format: JSON, events, or bytes of any kind, which pass at the caller's pace and are never
+ * Carries an answer of a media format: JSON, events, or bytes of any kind, which pass at the client's pace and are never
  * held whole. An answer that is an error goes the way of all others.
  */
 export class MediaRelay implements AnswerReader {
-  #answering: Answering;
+  #context: ReaderContext;
   #attempt: AttemptControl | null = null;
   readonly #media: MediaCodec;
   readonly #response: ResponseSink;
@@ -38,17 +38,17 @@ export class MediaRelay implements AnswerReader {
   #headers: IncomingHttpHeaders = {};
   #kind: MediaAnswer['kind'] = 'other';
   #meter: MediaMeter;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
-  /** True once the caller has been sent something. */
+  #buffer: Buffer[] = [];
+  #bufferedBytes = 0;
+  /** True once the client has been sent something. */
   #passing = false;
   /** What the request alone tells of its use. */
-  #asked: Measured | null = null;
+  #requestUsage: MeasuredUsage | null = null;
 
-  constructor(answering: Answering, media: MediaCodec) {
-    this.#answering = answering;
+  constructor(context: ReaderContext, media: MediaCodec) {
+    this.#context = context;
     this.#media = media;
-    this.#response = answering.facts.exchange.response;
+    this.#response = context.facts.exchange.response;
     this.#meter = new MediaMeter('other', []);
   }
 
@@ -57,11 +57,11 @@ export class MediaRelay implements AnswerReader {
     this.#headers = headers;
     this.#attempt = attempt;
     if (status >= 300) {
-      this.#errors = new Relay(this.#answering);
+      this.#errors = new Relay(this.#context);
       this.#errors.onHead(status, headers, attempt);
       return;
     }
-    this.#answering.sink.head(status, headers);
+    this.#context.sink.head(status, headers);
     const type = headers['content-type']?.toLowerCase() ?? '';
     if (type.startsWith('text/html')) {
       throw new GatewayError(
@@ -78,9 +78,9 @@ export class MediaRelay implements AnswerReader {
     if (this.#errors !== null) return this.#errors.onData(chunk);
     this.#meter.push(chunk);
     if (this.#passing) return this.#response.write(chunk);
-    this.#held.push(chunk);
-    this.#heldBytes += chunk.length;
-    if (this.#kind === 'json' && this.#heldBytes <= HELD_BYTES) return true;
+    this.#buffer.push(chunk);
+    this.#bufferedBytes += chunk.length;
+    if (this.#kind === 'json' && this.#bufferedBytes <= MAX_BUFFERED_BYTES) return true;
     return this.#pass();
   }
 
@@ -90,30 +90,30 @@ export class MediaRelay implements AnswerReader {
       return;
     }
     if (!this.#passing) {
-      this.#sendHeld();
+      this.#sendBuffered();
       return;
     }
     this.#response.end();
     const error = this.#kind === 'events' ? lastError(this.#meter.answer().tail) : null;
-    this.#complete(error, this.#used());
+    this.#complete(error, this.#answerUsage());
   }
 
   onFailure({ error, safeToRetry }: Failure): void {
     // A form comes only once.
-    const once = this.#answering.facts.upload?.begun === true;
-    const failure = { error, safeToRetry: safeToRetry && !once };
+    const isUsedUp = this.#context.facts.upload?.isConsumed === true;
+    const failure = { error, safeToRetry: safeToRetry && !isUsedUp };
     if (this.#errors !== null) this.#errors.onFailure(failure);
-    else if (this.#passing) this.#breakOff(error);
+    else if (this.#passing) this.#interrupted(error);
     else this.#fail(failure);
   }
 
-  onCallerGone(): void {
-    const used = this.#passing ? this.#used() : usedNothing;
-    this.#answering.sink.settled({ kind: 'client-gone', streamed: this.#kind === 'events', used });
+  onClientGone(): void {
+    const answerUsage = this.#passing ? this.#answerUsage() : noAnswerUsage;
+    this.#context.sink.settled({ kind: 'client-gone', streamed: this.#kind === 'events', answerUsage });
   }
 
   interrupt(error: GatewayError): void {
-    if (this.#passing) this.#breakOff(error);
+    if (this.#passing) this.#interrupted(error);
     else this.#fail({ error, safeToRetry: false });
   }
 
@@ -125,19 +125,19 @@ export class MediaRelay implements AnswerReader {
   /** Sends what came up to now, and from here on what comes. */
   #pass(): boolean {
     this.#passing = true;
-    this.#letGoOfRequest();
+    this.#releaseRequest();
     const length = Number(this.#headers['content-length']);
-    const known = Number.isInteger(length) && this.#headers['content-encoding'] === undefined;
+    const knowsLength = Number.isInteger(length) && this.#headers['content-encoding'] === undefined;
     // The use of events and long answers is known at their end; that of sound is in the request.
-    this.#writeHead(known ? length : null, this.#kind === 'other' ? this.#asked : null);
+    this.#writeHead(knowsLength ? length : null, this.#kind === 'other' ? this.#requestUsage : null);
     this.#response.on('drain', () => this.#attempt?.resume());
-    const held = joined(this.#held);
-    this.#held = [];
-    return this.#response.write(held);
+    const buffered = joined(this.#buffer);
+    this.#buffer = [];
+    return this.#response.write(buffered);
   }
 
-  #sendHeld(): void {
-    const body = joined(this.#held);
+  #sendBuffered(): void {
+    const body = joined(this.#buffer);
     const answer = this.#kind === 'json' ? jsonAnswer(body) : null;
     if (answer !== null && answer.errorStatus !== null) {
       this.#failWith(answer.errorStatus, body);
@@ -148,10 +148,10 @@ export class MediaRelay implements AnswerReader {
       this.#fail({ error, safeToRetry: false });
       return;
     }
-    this.#letGoOfRequest();
+    this.#releaseRequest();
     const { counted } = this.#meter.answer();
-    const found = this.#media.usageOfAnswer({ kind: this.#kind, head: body, tail: body, counted });
-    const measured = found ?? this.#asked ?? unknown;
+    const reportedUsage = this.#media.usageOfAnswer({ kind: this.#kind, head: body, tail: body, counted });
+    const measured = reportedUsage ?? this.#requestUsage ?? unknownUsage;
     this.#writeHead(body.length, measured);
     this.#response.end(body);
     this.#complete(null, this.#inTier(measured));
@@ -160,64 +160,66 @@ export class MediaRelay implements AnswerReader {
   /** An error that came with HTTP 200. */
   #failWith(status: number, body: Buffer): void {
     const headers = this.#headers;
-    const { facts, redact, request } = this.#answering;
+    const { facts, redact, request } = this.#context;
     const { format } = facts.codec;
     const read = readUpstreamError({ format, status, headers, body, target: request.target, redact });
-    const answer = { status, headers, said: read.said, body: read.body };
+    const answer = { status, headers, errorText: read.errorText, body: read.body };
     this.#fail({ error: read.error, safeToRetry: false, answer });
   }
 
-  #letGoOfRequest(): void {
-    const { request, sink } = this.#answering;
+  #releaseRequest(): void {
+    const { request, sink } = this.#context;
     const { body } = request;
-    this.#asked = body.length === 0 ? null : this.#media.usageOfRequest(joined(body));
-    this.#answering = released(this.#answering);
+    this.#requestUsage = body.length === 0 ? null : this.#media.usageOfRequest(joined(body));
+    this.#context = released(this.#context);
     sink.committed(null, true);
   }
 
-  #used(): Used {
-    return this.#inTier(this.#media.usageOfAnswer(this.#meter.answer()) ?? this.#asked ?? unknown);
+  #answerUsage(): AnswerUsage {
+    return this.#inTier(
+      this.#media.usageOfAnswer(this.#meter.answer()) ?? this.#requestUsage ?? unknownUsage,
+    );
   }
 
-  #inTier(measured: Measured): Used {
+  #inTier(measured: MeasuredUsage): AnswerUsage {
     return { ...measured, tier: headerTier(this.#headers) };
   }
 
   #fail(failure: Failure): void {
-    this.#answering.sink.settled({ kind: 'failed', failure });
+    this.#context.sink.settled({ kind: 'failed', failure });
   }
 
-  #writeHead(length: number | null, measured: Measured | null): void {
+  #writeHead(length: number | null, measured: MeasuredUsage | null): void {
     const headers = clientHeaders(this.#status, this.#headers);
     if (length !== null) headers.push('content-length', String(length));
     if (this.#kind === 'events') headers.push('x-accel-buffering', 'no');
-    const { facts, request } = this.#answering;
+    const { facts, request } = this.#context;
     addGatewayHeaders(headers, facts, request);
     const usd = measured === null ? null : facts.price(request.target, this.#inTier(measured)).usd;
     if (usd !== null) headers.push('x-gateway-cost-usd', formatUsd(usd));
     this.#response.writeHead(this.#status, headers);
   }
 
-  /** The caller must not take half of an answer for all of it. */
-  #breakOff(error: GatewayError): void {
-    this.#answering.sink.settled({
+  /** The client must not take half of an answer for all of it. */
+  #interrupted(error: GatewayError): void {
+    this.#context.sink.settled({
       kind: 'interrupted',
       failure: { error, safeToRetry: false },
       status: this.#status,
       streamed: this.#kind === 'events',
-      used: this.#used(),
+      answerUsage: this.#answerUsage(),
       partial: null,
       ending: null,
     });
   }
 
   /** @param error what the answer says that it ended with */
-  #complete(error: GatewayError | null, used: Used): void {
-    this.#answering.sink.settled({
+  #complete(error: GatewayError | null, answerUsage: AnswerUsage): void {
+    this.#context.sink.settled({
       kind: 'completed',
       status: this.#status,
       streamed: this.#kind === 'events',
-      used,
+      answerUsage,
       finishReason: null,
       error,
       response: null,
@@ -225,7 +227,7 @@ export class MediaRelay implements AnswerReader {
   }
 }
 
-const unknown: Measured = { usage: null, estimated: false };
+const unknownUsage: MeasuredUsage = { usage: null, estimated: false };
 
 /** The failure that a stream ended with, in the words of whoever reported it; null when it ended well. */
 function lastError(tail: Uint8Array): GatewayError | null {

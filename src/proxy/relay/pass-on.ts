@@ -7,12 +7,12 @@ import type { Exchange } from '../../http/server/server.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { type AnswerModel, modelInStream, modelInWhole } from '../answer/model.ts';
 import { Tap } from '../metering/meter.ts';
+import type { LateAnswer } from '../request/answer-usage.ts';
 import type { Failure } from '../request/failure.ts';
 import type { OpenCall } from '../request/open-call.ts';
-import type { LateAnswer } from '../request/use.ts';
-import type { AskContext } from '../upstream/ask.ts';
 import { Attempt, type AttemptReader, type UpstreamRequest } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
+import type { FetchContext } from '../upstream/fetch.ts';
 import { clientHeaders } from '../upstream/headers.ts';
 import { redactSecrets } from '../upstream/redaction.ts';
 import type { UpstreamContext } from '../upstream/request.ts';
@@ -21,14 +21,14 @@ import { jsonAnswer, notJson } from './json-answer.ts';
 /** Of an answer that is no stream. */
 const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
 
-export interface PassedOn {
+export interface PassOnInput {
   exchange: Exchange;
   request: UpstreamRequest;
   target: Target;
-  /** What the caller calls the model; null leaves the upstream's name. */
+  /** What the client calls the model; null leaves the upstream's name. */
   model: string | null;
   /** Told of the use that the answer reports, when that is complete. */
-  used?: (answer: LateAnswer) => void;
+  onUsage?: (answer: LateAnswer) => void;
 }
 
 /**
@@ -38,13 +38,13 @@ export interface PassedOn {
  * @throws GatewayError when no answer came, or one that is no proper error of the target's format
  */
 export function passOn(
-  context: AskContext & Pick<UpstreamContext, 'tokens'>,
-  passed: PassedOn,
+  context: FetchContext & Pick<UpstreamContext, 'tokens'>,
+  input: PassOnInput,
 ): Promise<number> {
-  const { exchange, model, request, target, used = null } = passed;
+  const { exchange, model, request, target, onUsage = null } = input;
   const { promise, reject, resolve } = Promise.withResolvers<number>();
   const redact = (text: string) => redactSecrets(context, target.connection, text);
-  const reader = new PassingReader({ exchange, model, target, used, redact, reject, resolve });
+  const reader = new PassingReader({ exchange, model, target, onUsage, redact, reject, resolve });
   const attempt = new Attempt(request.host, reader, context.config.timeouts);
   const { response } = exchange;
   const open: OpenCall = {
@@ -65,15 +65,15 @@ export function passOn(
   return promise.finally(() => context.watch.remove(open));
 }
 
-interface Passing extends Pick<PassedOn, 'exchange' | 'model' | 'target'> {
-  used: ((answer: LateAnswer) => void) | null;
+interface ReaderInput extends Pick<PassOnInput, 'exchange' | 'model' | 'target'> {
+  onUsage: ((answer: LateAnswer) => void) | null;
   redact(text: string): string;
   resolve(status: number): void;
   reject(error: GatewayError): void;
 }
 
 class PassingReader implements AttemptReader {
-  readonly #passing: Passing;
+  readonly #input: ReaderInput;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #streams = false;
@@ -82,8 +82,8 @@ class PassingReader implements AttemptReader {
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
-  constructor(passing: Passing) {
-    this.#passing = passing;
+  constructor(input: ReaderInput) {
+    this.#input = input;
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
@@ -100,9 +100,9 @@ class PassingReader implements AttemptReader {
   }
 
   onData(chunk: Buffer): boolean {
-    const { response } = this.#passing.exchange;
+    const { response } = this.#input.exchange;
     if (this.#streams) {
-      if (this.#passing.used !== null) this.#tap.push(chunk);
+      if (this.#input.onUsage !== null) this.#tap.push(chunk);
       return response.write(this.#model === null ? chunk : this.#model.push(chunk));
     }
     this.#pieces.push(chunk);
@@ -113,13 +113,13 @@ class PassingReader implements AttemptReader {
   }
 
   onEnd(): void {
-    const { exchange, reject, resolve, target } = this.#passing;
+    const { exchange, reject, resolve, target } = this.#input;
     const { request, response } = exchange;
     if (this.#streams) {
       response.end();
       const facts = codecOf(target.format).stream?.readStream(this.#tap.head(), this.#tap.tail());
       if (facts !== undefined && facts.end !== 'cut')
-        this.#tellUse(facts.usage, this.#tap.head(), this.#tap.tail(), 'stream');
+        this.#reportUsage(facts.usage, this.#tap.head(), this.#tap.tail(), 'stream');
       resolve(this.#status);
       return;
     }
@@ -131,7 +131,7 @@ class PassingReader implements AttemptReader {
         headers: this.#headers,
         body,
         target,
-        redact: this.#passing.redact,
+        redact: this.#input.redact,
       });
       if (read.body === null) {
         reject(read.error);
@@ -144,12 +144,12 @@ class PassingReader implements AttemptReader {
     } else if (this.#model !== null) body = this.#model.whole(body);
     this.#writeHead(this.#status, body.length);
     response.end(request.method === 'HEAD' ? undefined : body);
-    if (this.#status < 300) this.#tellUse(codecOf(target.format).readUsage(body), body, body, 'body');
+    if (this.#status < 300) this.#reportUsage(codecOf(target.format).readUsage(body), body, body, 'body');
     resolve(this.#status);
   }
 
   onFailure({ error }: Failure): void {
-    const { exchange, reject, resolve } = this.#passing;
+    const { exchange, reject, resolve } = this.#input;
     if (!this.#streams) {
       reject(error);
       return;
@@ -165,23 +165,23 @@ class PassingReader implements AttemptReader {
   }
 
   #naming(): AnswerModel | null {
-    const { model, target } = this.#passing;
+    const { model, target } = this.#input;
     const codec = codecOf(target.format);
     if (model === null) return null;
     if (!this.#streams) return modelInWhole(codec, model);
     return codec.stream === null ? null : modelInStream(codec.stream, model);
   }
 
-  #tellUse(usage: Usage | null, head: Buffer, tail: Buffer, kind: 'body' | 'stream'): void {
+  #reportUsage(usage: Usage | null, head: Buffer, tail: Buffer, kind: 'body' | 'stream'): void {
     if (usage === null) return;
-    const codec = codecOf(this.#passing.target.format);
+    const codec = codecOf(this.#input.target.format);
     const tier = codec.readTier?.(head, tail, kind) ?? null;
     const finishReason = codec.readFinishReason?.(tail, kind) ?? null;
-    this.#passing.used?.({ usage, tier, finishReason });
+    this.#input.onUsage?.({ usage, tier, finishReason });
   }
 
   #writeHead(status: number, length: number | null): void {
-    const { exchange, target } = this.#passing;
+    const { exchange, target } = this.#input;
     const headers = clientHeaders(status, this.#headers);
     headers.push('x-request-id', exchange.id, 'x-gateway-provider', target.provider.id);
     if (length !== null) headers.push('content-length', String(length));

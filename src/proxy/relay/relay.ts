@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../lib/error.ts';
-import { type Answering, type AnswerReader, released } from '../answer/reader.ts';
+import { type AnswerReader, type ReaderContext, released } from '../answer/reader.ts';
 import { firstCharacter } from '../answer/shape.ts';
 import { asksForStream, type StreamQuestion, streamFlag } from '../inbound/wants-stream.ts';
+import { noAnswerUsage } from '../request/answer-usage.ts';
 import type { Failure } from '../request/failure.ts';
-import { usedNothing } from '../request/use.ts';
 import type { AttemptControl } from '../upstream/attempt.ts';
 import { StreamRelay } from './stream.ts';
 import { WholeRelay } from './whole.ts';
@@ -13,11 +13,11 @@ import { WholeRelay } from './whole.ts';
 const MAX_PREFIX_BYTES = 65_536;
 
 /**
- * Carries one upstream answer of the caller's own format to the caller. What the answer is, a stream or a
+ * Carries one upstream answer of the client's own format to the client. What the answer is, a stream or a
  * whole body, is decided by its first byte, because upstreams mislabel both.
  */
 export class Relay implements AnswerReader {
-  #answering: Answering;
+  #context: ReaderContext;
   #attempt: AttemptControl | null = null;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -27,15 +27,15 @@ export class Relay implements AnswerReader {
   readonly #prefix: Buffer[] = [];
   #prefixBytes = 0;
 
-  constructor(answering: Answering) {
-    this.#answering = answering;
+  constructor(context: ReaderContext) {
+    this.#context = context;
   }
 
   onHead(status: number, headers: IncomingHttpHeaders, attempt: AttemptControl): void {
     this.#attempt = attempt;
     this.#status = status;
     this.#headers = headers;
-    this.#answering.sink.head(status, headers);
+    this.#context.sink.head(status, headers);
     if (status >= 300 && status < 400) {
       throw new GatewayError(
         'upstream_redirect',
@@ -56,16 +56,16 @@ export class Relay implements AnswerReader {
   onFailure(failure: Failure): void {
     if (this.#stream !== null) this.#stream.onFailure(failure);
     else if (this.#whole !== null) this.#whole.onFailure(failure);
-    else this.#answering.sink.settled({ kind: 'failed', failure });
+    else this.#context.sink.settled({ kind: 'failed', failure });
   }
 
-  /** The caller left: what was used up to now is what counts. */
-  onCallerGone(): void {
-    const { caller, sink } = this.#answering;
-    if (this.#stream !== null) this.#stream.onCallerGone();
+  /** The client left: what was used up to now is what counts. */
+  onClientGone(): void {
+    const { client, sink } = this.#context;
+    if (this.#stream !== null) this.#stream.onClientGone();
     else {
-      const used = this.#whole?.used() ?? usedNothing;
-      sink.settled({ kind: 'client-gone', streamed: caller.state !== 'unopened', used });
+      const answerUsage = this.#whole?.answerUsage() ?? noAnswerUsage;
+      sink.settled({ kind: 'client-gone', streamed: client.state !== 'unopened', answerUsage });
     }
   }
 
@@ -78,7 +78,7 @@ export class Relay implements AnswerReader {
 
   takesKeepAlive(): boolean {
     if (this.#stream !== null) return this.#stream.endsFrame;
-    if (this.#answering.caller.state === 'opened') return true;
+    if (this.#context.client.state === 'opened') return true;
     return this.#whole === null && (this.#status === 0 || isEventStream(this.#headers));
   }
 
@@ -91,23 +91,23 @@ export class Relay implements AnswerReader {
     }
     const bytes = this.#prefix.length === 0 ? chunk : Buffer.concat([...this.#prefix, chunk]);
     if (this.#status >= 300 || !this.#isStream(first)) return this.#openWhole('as-is').onData(bytes);
-    if (this.#answering.caller.state === 'unopened' && !asksForStream(this.#asked))
+    if (this.#context.client.state === 'unopened' && !asksForStream(this.#streamQuestion))
       return this.#openWhole('assembled').onData(bytes);
-    this.#stream = new StreamRelay(this.#answering, this.#headers);
-    this.#answering = released(this.#answering);
+    this.#stream = new StreamRelay(this.#context, this.#headers);
+    this.#context = released(this.#context);
     return this.#stream.onData(bytes);
   }
 
   #isStream(first: string): boolean {
-    const { stream } = this.#answering.facts.codec;
+    const { stream } = this.#context.facts.codec;
     if (stream === null) return false;
-    if (stream.framing === 'lines') return streamFlag(this.#asked);
+    if (stream.framing === 'lines') return streamFlag(this.#streamQuestion);
     const json = first === '{' || first === '[' || first === '<';
     return !json && (/[deri:]/.test(first) || isEventStream(this.#headers));
   }
 
   #openWhole(shape: 'as-is' | 'assembled'): WholeRelay {
-    this.#whole ??= new WholeRelay(this.#answering, {
+    this.#whole ??= new WholeRelay(this.#context, {
       status: this.#status,
       headers: this.#headers,
       shape,
@@ -116,9 +116,9 @@ export class Relay implements AnswerReader {
     return this.#whole;
   }
 
-  get #asked(): StreamQuestion {
-    const { facts, request } = this.#answering;
-    return { body: request.asked, codec: facts.codec, named: facts.named };
+  get #streamQuestion(): StreamQuestion {
+    const { facts, request } = this.#context;
+    return { body: request.clientBody, codec: facts.codec, named: facts.named };
   }
 }
 

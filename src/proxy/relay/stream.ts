@@ -5,15 +5,15 @@ import { FrameBuffer } from '../../lib/frame-buffer.ts';
 import type { ClientStream } from '../answer/client-stream.ts';
 import { addGatewayHeaders } from '../answer/headers.ts';
 import { type AnswerModel, modelInStream } from '../answer/model.ts';
-import { type Answering, released } from '../answer/reader.ts';
+import { type ReaderContext, released } from '../answer/reader.ts';
 import { cutEnding, errorFrame } from '../answer/stream-ending.ts';
 import { joined } from '../json/joined.ts';
 import { estimateInput, measureStream, Tap } from '../metering/meter.ts';
 import { headerTier } from '../metering/served-tier.ts';
+import type { AnswerUsage } from '../request/answer-usage.ts';
 import type { Failure } from '../request/failure.ts';
 import type { AttemptOutcome } from '../request/outcome.ts';
 import type { PartialAnswer } from '../request/outgoing.ts';
-import type { Used } from '../request/use.ts';
 import { finalResponse } from '../responses-state/keep.ts';
 import { clientHeaders } from '../upstream/headers.ts';
 import { isJsonDocument } from './json-answer.ts';
@@ -21,43 +21,43 @@ import { partialRelay } from './partial-relay.ts';
 import { WholeFrames } from './whole-frames.ts';
 
 /** Preamble that is held back at most; a stream with more of it is committed. */
-const HELD_BYTES = 262_144;
+const MAX_BUFFERED_BYTES = 262_144;
 
 /**
  * Relays a stream byte for byte, but for the name of the model. Until the first content frame nothing is sent, so that
  * a failure inside HTTP 200 can still become an HTTP error or another attempt; afterwards chunks pass unread.
  */
 export class StreamRelay {
-  #answering: Answering;
+  #context: ReaderContext;
   readonly #codec: StreamCodec;
-  readonly #caller: ClientStream;
+  readonly #client: ClientStream;
   readonly #headers: IncomingHttpHeaders;
   readonly #tap: Tap;
-  /** What the caller has of it, where another target is to go on with that; null where chunks pass unread. */
+  /** What the client has of it, where another target is to go on with that; null where chunks pass unread. */
   #whole: WholeFrames | null;
-  /** On the way to the caller. All else looks at the upstream's own bytes. */
+  /** On the way to the client. All else looks at the upstream's own bytes. */
   readonly #model: AnswerModel;
   #committed = false;
   /** The answer is to be kept, and its request until then. */
-  #kept = false;
+  #keepsAnswer = false;
   /** Nobody reads on. */
-  #over = false;
+  #settled = false;
   /** Estimated tokens of the request, made when its bytes are let go: at the commit. */
   #inputTokens = 0;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  #buffer: Buffer[] = [];
+  #bufferedBytes = 0;
   /** Frames that are held back, until one of them decides. */
   readonly #frames: FrameBuffer<Buffer>;
 
-  constructor(answering: Answering, headers: IncomingHttpHeaders) {
-    const { caller, facts } = answering;
+  constructor(context: ReaderContext, headers: IncomingHttpHeaders) {
+    const { client, facts } = context;
     const { codec, plan, requestedModel, responseState } = facts;
     if (codec.stream === null) throw new GatewayError('internal_error', `${codec.format} has no streams`);
-    this.#answering = answering;
+    this.#context = context;
     const { stream } = codec;
     this.#codec = stream;
     this.#frames = new FrameBuffer((bytes) => stream.split(bytes));
-    this.#caller = caller;
+    this.#client = client;
     this.#tap = new Tap(codec.stream.framing);
     this.#model = modelInStream(codec.stream, requestedModel);
     this.#headers = headers;
@@ -66,7 +66,7 @@ export class StreamRelay {
     this.#whole = mayContinue ? new WholeFrames(this.#codec) : null;
   }
 
-  /** Whether the caller has no half of a frame. */
+  /** Whether the client has no half of a frame. */
   get endsFrame(): boolean {
     return !this.#committed || this.#whole !== null || this.#tap.endsFrame();
   }
@@ -74,20 +74,20 @@ export class StreamRelay {
   onData(chunk: Buffer): boolean {
     this.#tap.push(chunk);
     if (this.#committed) return this.#pass(chunk);
-    this.#held.push(chunk);
-    this.#heldBytes += chunk.length;
-    const verdict = this.#examine(chunk);
-    if (verdict === 'wait' && this.#heldBytes < HELD_BYTES) return true;
-    if (verdict === 'failed') return true;
+    this.#buffer.push(chunk);
+    this.#bufferedBytes += chunk.length;
+    const decision = this.#examine(chunk);
+    if (decision === 'wait' && this.#bufferedBytes < MAX_BUFFERED_BYTES) return true;
+    if (decision === 'failed') return true;
     return this.#commit();
   }
 
   /** Once a frame has failed, nothing of what follows it is the answer's. */
   #pass(chunk: Buffer): boolean {
-    if (this.#whole === null) return this.#caller.write(this.#model.push(chunk));
-    if (this.#over) return true;
+    if (this.#whole === null) return this.#client.write(this.#model.push(chunk));
+    if (this.#settled) return true;
     const { bytes, error } = this.#whole.push(chunk);
-    const wantsMore = bytes.length === 0 || this.#caller.write(this.#model.push(bytes));
+    const wantsMore = bytes.length === 0 || this.#client.write(this.#model.push(bytes));
     if (error !== null) {
       const { message, status } = error;
       this.#cut(new GatewayError('upstream_error', message, { status }), this.#facts());
@@ -95,13 +95,13 @@ export class StreamRelay {
       const rest = this.#whole.rest();
       this.#whole = null;
       this.#release(null);
-      if (rest.length > 0) return this.#caller.write(this.#model.push(rest));
+      if (rest.length > 0) return this.#client.write(this.#model.push(rest));
     }
     return wantsMore;
   }
 
   onEnd(): void {
-    if (this.#over) return;
+    if (this.#settled) return;
     const facts = this.#facts();
     if (!this.#committed && facts.end !== 'complete') {
       const error = endError(
@@ -117,9 +117,9 @@ export class StreamRelay {
       return;
     }
     // Not every client knows every error record; one that does not must not take the end after it for a good one.
-    if (facts.end === 'error' && this.#codec.endings.cut === 'reset') this.#caller.breakOff();
+    if (facts.end === 'error' && this.#codec.endings.cut === 'reset') this.#client.reset();
     else this.#end();
-    this.#finishAsSaid(facts);
+    this.#finishAsReported(facts);
   }
 
   onFailure(failure: Failure): void {
@@ -127,13 +127,13 @@ export class StreamRelay {
       this.#fail(failure);
       return;
     }
-    this.#breakOff((facts) => this.#cut(facts.end === 'error' ? endError(facts, '') : failure.error, facts));
+    this.#stop((facts) => this.#cut(facts.end === 'error' ? endError(facts, '') : failure.error, facts));
   }
 
-  onCallerGone(): void {
+  onClientGone(): void {
     const facts = this.#facts();
     if (this.#committed && facts.end === 'complete') this.#finish(null, facts);
-    else this.#settle({ kind: 'client-gone', streamed: true, used: this.#used(facts) });
+    else this.#settle({ kind: 'client-gone', streamed: true, answerUsage: this.#answerUsage(facts) });
   }
 
   /** Ends the stream because the gateway stops: with the dialect's error event wherever one can stand, never as if complete. */
@@ -142,8 +142,8 @@ export class StreamRelay {
       this.#fail({ error, safeToRetry: false });
       return;
     }
-    this.#breakOff((facts) =>
-      this.#interrupt(error, facts, this.endsFrame ? errorFrame(this.#answering, error) : null),
+    this.#stop((facts) =>
+      this.#interrupt(error, facts, this.endsFrame ? errorFrame(this.#context, error) : null),
     );
   }
 
@@ -151,7 +151,7 @@ export class StreamRelay {
   #examine(chunk: Buffer): 'wait' | 'commit' | 'failed' {
     for (const frame of this.#frames.push(chunk)) {
       const meaning = this.#codec.classify(frame);
-      // A record that is no JSON is nothing that a caller can act on, and a stream of nothing else is no answer.
+      // A record that is no JSON is nothing that a client can act on, and a stream of nothing else is no answer.
       if (meaning === 'end' || (meaning === 'content' && isJsonDocument(frame.data))) return 'commit';
       if (meaning === 'error') {
         const { message, status } = this.#codec.readError(frame);
@@ -164,25 +164,25 @@ export class StreamRelay {
 
   #commit(): boolean {
     this.#committed = true;
-    this.#inputTokens = estimateInput(this.#answering.request.body);
+    this.#inputTokens = estimateInput(this.#context.request.body);
     this.#release(this.#tap.head());
     const headers = () => {
       const own = clientHeaders(200, this.#headers);
-      addGatewayHeaders(own, this.#answering.facts, this.#answering.request, this.#headers);
+      addGatewayHeaders(own, this.#context.facts, this.#context.request, this.#headers);
       return own;
     };
-    const held = joined(this.#held);
-    this.#held = [];
+    const buffered = joined(this.#buffer);
+    this.#buffer = [];
     this.#frames.take();
-    if (this.#whole === null) return this.#caller.commit(headers, this.#model.push(held));
-    this.#caller.commit(headers, '');
-    return this.#pass(held);
+    if (this.#whole === null) return this.#client.commit(headers, this.#model.push(buffered));
+    this.#client.commit(headers, '');
+    return this.#pass(buffered);
   }
 
   /** The request's bytes are let go of, unless they are needed to keep the answer or to have another target go on with it. */
-  #release(began: Buffer | null): void {
-    this.#kept = this.#answering.sink.committed(began, this.#whole === null);
-    if (this.#whole === null && !this.#kept) this.#answering = released(this.#answering);
+  #release(firstBytes: Buffer | null): void {
+    this.#keepsAnswer = this.#context.sink.committed(firstBytes, this.#whole === null);
+    if (this.#whole === null && !this.#keepsAnswer) this.#context = released(this.#context);
   }
 
   #fail(failure: Failure): void {
@@ -190,32 +190,32 @@ export class StreamRelay {
   }
 
   #settle(outcome: AttemptOutcome): void {
-    this.#answering.sink.settled(outcome);
+    this.#context.sink.settled(outcome);
   }
 
   /** The stream goes no further. One whose last event was seen has lost nothing and says itself how it ended. */
-  #breakOff(onCut: (facts: StreamFacts) => void): void {
+  #stop(ifCut: (facts: StreamFacts) => void): void {
     const facts = this.#facts();
     if (this.#isCut(facts)) {
-      onCut(facts);
+      ifCut(facts);
       return;
     }
     if (facts.end === 'complete') this.#end();
-    else this.#caller.breakOff();
-    this.#finishAsSaid(facts);
+    else this.#client.reset();
+    this.#finishAsReported(facts);
   }
 
-  /** Whether the caller has not heard how it ended. An error in the last, half frame is held back. */
+  /** Whether the client has not heard how it ended. An error in the last, half frame is held back. */
   #isCut({ end }: StreamFacts): boolean {
     return end === 'cut' || (end === 'error' && this.#whole !== null);
   }
 
   /** After the last bytes, which may be a frame that no blank line followed. */
   #end(): void {
-    this.#caller.end(this.#whole === null ? '' : this.#model.push(this.#whole.rest()));
+    this.#client.end(this.#whole === null ? '' : this.#model.push(this.#whole.rest()));
   }
 
-  #finishAsSaid(facts: StreamFacts): void {
+  #finishAsReported(facts: StreamFacts): void {
     if (facts.end === 'complete') this.#finish(null, facts);
     else {
       const message = facts.error?.message ?? 'The stream reported an error';
@@ -226,24 +226,24 @@ export class StreamRelay {
   /** The upstream broke off after content: whatever the format's clients cope with best, but never a clean end. */
   #cut(error: GatewayError, facts: StreamFacts): void {
     if (this.#whole !== null) {
-      this.#goOn(this.#whole, error, facts);
+      this.#handOver(this.#whole, error, facts);
       return;
     }
-    this.#interrupt(error, facts, this.endsFrame ? cutEnding(this.#answering, error) : null);
+    this.#interrupt(error, facts, this.endsFrame ? cutEnding(this.#context, error) : null);
   }
 
-  /** Another target goes on with what the caller has, if that can be. */
-  #goOn(whole: WholeFrames, error: GatewayError, facts: StreamFacts): void {
-    this.#over = true;
-    const frames = whole.passed();
+  /** Another target goes on with what the client has, if that can be. */
+  #handOver(whole: WholeFrames, error: GatewayError, facts: StreamFacts): void {
+    this.#settled = true;
+    const frames = whole.allFrames();
     // An error that was reported would have passed, had it not been held back.
-    const answering = this.#answering;
-    const ending = facts.end === 'error' ? errorFrame(answering, error) : cutEnding(answering, error);
-    const partial = frames && partialRelay(answering, frames, { error, ending });
+    const context = this.#context;
+    const ending = facts.end === 'error' ? errorFrame(context, error) : cutEnding(context, error);
+    const partial = frames && partialRelay(context, frames, { error, ending });
     this.#interrupt(error, facts, ending, partial);
   }
 
-  /** The answer ends here, or whoever can goes on with what the caller has. */
+  /** The answer ends here, or whoever can goes on with what the client has. */
   #interrupt(
     error: GatewayError,
     facts: StreamFacts,
@@ -251,8 +251,8 @@ export class StreamRelay {
     partial: PartialAnswer | null = null,
   ): void {
     const failure = { error, safeToRetry: false };
-    const used = this.#used(facts);
-    this.#settle({ kind: 'interrupted', failure, status: 200, streamed: true, used, partial, ending });
+    const answerUsage = this.#answerUsage(facts);
+    this.#settle({ kind: 'interrupted', failure, status: 200, streamed: true, answerUsage, partial, ending });
   }
 
   #facts(): StreamFacts {
@@ -260,24 +260,24 @@ export class StreamRelay {
   }
 
   #finish(error: { code: string; message: string } | null, facts: StreamFacts): void {
-    const { request } = this.#answering;
+    const { request } = this.#context;
     const read = () => finalResponse(this.#tap.tail().toString());
     this.#settle({
       kind: 'completed',
       status: 200,
       streamed: true,
-      used: this.#used(facts),
-      finishReason: this.#answering.facts.codec.readFinishReason?.(this.#tap.tail(), 'stream') ?? null,
+      answerUsage: this.#answerUsage(facts),
+      finishReason: this.#context.facts.codec.readFinishReason?.(this.#tap.tail(), 'stream') ?? null,
       error,
-      response: error === null && this.#kept ? { request, read } : null,
+      response: error === null && this.#keepsAnswer ? { request, read } : null,
     });
   }
 
-  #used(facts: StreamFacts): Used {
-    const { codec } = this.#answering.facts;
-    const input = this.#committed ? this.#inputTokens : estimateInput(this.#answering.request.body);
-    const told = codec.readTier?.(this.#tap.head(), this.#tap.tail(), 'stream') ?? null;
-    const tier = told ?? headerTier(this.#headers);
+  #answerUsage(facts: StreamFacts): AnswerUsage {
+    const { codec } = this.#context.facts;
+    const input = this.#committed ? this.#inputTokens : estimateInput(this.#context.request.body);
+    const reportedTier = codec.readTier?.(this.#tap.head(), this.#tap.tail(), 'stream') ?? null;
+    const tier = reportedTier ?? headerTier(this.#headers);
     return { ...measureStream(codec, this.#tap, facts, input), tier };
   }
 }

@@ -3,17 +3,17 @@ import { FrameBuffer } from '../../lib/frame-buffer.ts';
 import type { FrameSplit } from '../../lib/sse.ts';
 import { joined } from '../json/joined.ts';
 
-/** What of a chunk may go to the caller. */
-export interface Passed {
+/** What of a chunk may go to the client. */
+export interface PassedFrames {
   bytes: Buffer;
-  /** The error after it, which the caller is not shown. */
+  /** The error after it, which the client is not shown. */
   error: ReportedError | null;
 }
 
 /** What is remembered of a stream, and held back of a frame, at most. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const LF = 0x0a;
-const nothing: Passed = { bytes: Buffer.alloc(0), error: null };
+const nothing: PassedFrames = { bytes: Buffer.alloc(0), error: null };
 
 /**
  * Lets the frames of a stream pass as they are, but whole, and up to an error among them: after half a frame nobody could
@@ -21,7 +21,7 @@ const nothing: Passed = { bytes: Buffer.alloc(0), error: null };
  */
 export class WholeFrames {
   readonly #codec: Pick<StreamCodec, 'classify' | 'readError' | 'split'>;
-  readonly #frames = new FrameBuffer<Buffer, Passed>((bytes) => this.#split(bytes));
+  readonly #frames = new FrameBuffer<Buffer, PassedFrames>((bytes) => this.#split(bytes));
   #pieces: Buffer[] = [];
   #bytes = 0;
 
@@ -29,18 +29,18 @@ export class WholeFrames {
     this.#codec = codec;
   }
 
-  push(chunk: Buffer): Passed {
-    const [passed = nothing] = this.#frames.push(chunk);
-    return passed;
+  push(chunk: Buffer): PassedFrames {
+    const [allFrames = nothing] = this.#frames.push(chunk);
+    return allFrames;
   }
 
   /** All frames that are complete in these bytes, as one piece: what of them passes is remembered. */
-  #split(bytes: Buffer): FrameSplit<Buffer, Passed> {
+  #split(bytes: Buffer): FrameSplit<Buffer, PassedFrames> {
     const { frames, rest } = this.#codec.split(bytes);
-    const failed = frames.findIndex((frame) => this.#codec.classify(frame) === 'error');
-    const frame = frames[failed];
+    const errorAt = frames.findIndex((frame) => this.#codec.classify(frame) === 'error');
+    const frame = frames[errorAt];
     const error = frame === undefined ? null : this.#codec.readError(frame);
-    const end = frame === undefined ? bytes.length - rest.length : this.#startOf(bytes, failed);
+    const end = frame === undefined ? bytes.length - rest.length : this.#startOf(bytes, errorAt);
     return { frames: [{ bytes: this.#remember(bytes.subarray(0, end)), error }], rest };
   }
 
@@ -50,7 +50,7 @@ export class WholeFrames {
   }
 
   /** All frames that have passed; null when they were too many. */
-  passed(): Buffer | null {
+  allFrames(): Buffer | null {
     return this.tooLong ? null : joined(this.#pieces);
   }
 

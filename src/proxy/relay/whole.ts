@@ -4,17 +4,17 @@ import type { ResponseSink } from '../../http/response-sink.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { addGatewayHeaders } from '../answer/headers.ts';
 import { type AnswerModel, modelInWhole, namedAnswer } from '../answer/model.ts';
-import { type Answering, released } from '../answer/reader.ts';
+import { type ReaderContext, released } from '../answer/reader.ts';
 import { firstCharacter } from '../answer/shape.ts';
 import { formatUsd } from '../answer/usd.ts';
-import { askedForStream } from '../inbound/wants-stream.ts';
+import { streamFlagNearEnds } from '../inbound/wants-stream.ts';
 import { joined } from '../json/joined.ts';
 import { JsonOutline } from '../json/outline.ts';
 import { estimateInput, measureBody, measureOutline, measureStream, Tap } from '../metering/meter.ts';
 import { headerTier } from '../metering/served-tier.ts';
+import { type AnswerUsage, noAnswerUsage } from '../request/answer-usage.ts';
 import type { Failure } from '../request/failure.ts';
-import type { CompletedAnswer, GivenResponse } from '../request/outcome.ts';
-import { type Used, usedNothing } from '../request/use.ts';
+import type { CompletedAnswer, ResponseToStore } from '../request/outcome.ts';
 import type { AttemptControl } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
 import { clientHeaders } from '../upstream/headers.ts';
@@ -37,7 +37,7 @@ export interface WholeInput {
  * half an answer, and so that its cost can stand in a header.
  */
 export class WholeRelay {
-  #answering: Answering;
+  #context: ReaderContext;
   readonly #input: WholeInput;
   readonly #response: ResponseSink;
   readonly #model: AnswerModel | null;
@@ -46,9 +46,9 @@ export class WholeRelay {
   /** Of an answer that has outgrown its bound and passes straight through: what is kept of it. */
   #passing: PassingAnswer | null = null;
 
-  constructor(answering: Answering, input: WholeInput) {
-    const { codec, exchange, requestedModel } = answering.facts;
-    this.#answering = answering;
+  constructor(context: ReaderContext, input: WholeInput) {
+    const { codec, exchange, requestedModel } = context.facts;
+    this.#context = context;
     this.#input = input;
     this.#response = exchange.response;
     this.#model = input.status < 300 ? modelInWhole(codec, requestedModel) : null;
@@ -62,20 +62,20 @@ export class WholeRelay {
     }
     this.#pieces.push(chunk);
     if (this.#bytes <= WHOLE_BYTES) return true;
-    return this.#outgrown();
+    return this.#passThrough();
   }
 
   onEnd(): void {
     if (this.#passing !== null) {
       this.#response.end();
       const tail = this.#passing.outline.whole();
-      const finishReason = this.#answering.facts.codec.readFinishReason?.(tail, 'body') ?? null;
-      this.#complete({ used: this.used(), finishReason }, false, null);
+      const finishReason = this.#context.facts.codec.readFinishReason?.(tail, 'body') ?? null;
+      this.#complete({ answerUsage: this.answerUsage(), finishReason }, false, null);
       return;
     }
     const body = joined(this.#pieces);
     const failed =
-      this.#input.status >= 400 ? this.#input.status : statusInside(this.#answering.facts.codec, body);
+      this.#input.status >= 400 ? this.#input.status : statusInside(this.#context.facts.codec, body);
     if (failed !== null) this.#sendError(failed, body);
     else if (this.#input.shape === 'assembled') this.#sendAssembled(body);
     else this.#sendAnswer(body);
@@ -84,29 +84,29 @@ export class WholeRelay {
   onFailure(failure: Failure): void {
     if (this.#passing === null) {
       const body = joined(this.#pieces);
-      const streamed = this.#input.shape === 'assembled' ? this.#answering.facts.codec.stream : null;
+      const streamed = this.#input.shape === 'assembled' ? this.#context.facts.codec.stream : null;
       // A stream whose last event came has said all, an error of its own included.
       if (streamed !== null && streamed.readStream(body, body).end !== 'cut') this.#sendAssembled(body);
       else this.#fail(failure);
       return;
     }
-    this.#answering.sink.settled({
+    this.#context.sink.settled({
       kind: 'interrupted',
       failure,
       status: failure.error.status,
       streamed: false,
-      used: this.used(),
+      answerUsage: this.answerUsage(),
       partial: null,
       ending: null,
     });
   }
 
   /** The use of what came up to now. */
-  used(): Used {
-    if (this.#input.status >= 300 || this.#bytes === 0) return usedNothing;
-    const { facts, request } = this.#answering;
+  answerUsage(): AnswerUsage {
+    if (this.#input.status >= 300 || this.#bytes === 0) return noAnswerUsage;
+    const { facts, request } = this.#context;
     const { codec } = facts;
-    if (this.#passing !== null) return this.#ofOutline(this.#passing);
+    if (this.#passing !== null) return this.#outlineUsage(this.#passing);
     const inputTokens = estimateInput(request.body);
     if (this.#input.shape === 'assembled' && codec.stream !== null) {
       const tap = new Tap(codec.stream.framing);
@@ -118,18 +118,18 @@ export class WholeRelay {
     }
     const outline = new JsonOutline();
     for (const piece of this.#pieces) outline.push(piece);
-    return this.#ofOutline({ outline, inputTokens });
+    return this.#outlineUsage({ outline, inputTokens });
   }
 
-  #ofOutline({ inputTokens, outline }: PassingAnswer): Used {
-    const { codec } = this.#answering.facts;
+  #outlineUsage({ inputTokens, outline }: PassingAnswer): AnswerUsage {
+    const { codec } = this.#context.facts;
     const whole = outline.whole();
     const tier = codec.readTier?.(whole, whole, 'body') ?? headerTier(this.#input.headers);
     return { ...measureOutline(codec, outline, inputTokens), tier };
   }
 
   #sendAnswer(body: Buffer): void {
-    const { facts, request } = this.#answering;
+    const { facts, request } = this.#context;
     const { stream } = facts.codec;
     const answer = jsonAnswer(body);
     if (answer !== null && answer.errorStatus !== null) {
@@ -138,7 +138,8 @@ export class WholeRelay {
     }
     const framed =
       stream !== null &&
-      (this.#opened || askedForStream({ body: request.asked, codec: facts.codec, named: facts.named }));
+      (this.#opened ||
+        streamFlagNearEnds({ body: request.clientBody, codec: facts.codec, named: facts.named }));
     const whole = framed ? answer?.read() : answer;
     // A list of results is an answer where no stream can be asked for (TEI's rerank).
     if (answer === null || !whole || (answer.list && stream !== null)) {
@@ -149,8 +150,8 @@ export class WholeRelay {
       return;
     }
     const measured = this.#measured(body);
-    const kept = this.#answering.sink.committed(body, true);
-    const response = kept ? { request, read: () => fieldsOf(answer) } : null;
+    const keepsAnswer = this.#context.sink.committed(body, true);
+    const response = keepsAnswer ? { request, read: () => fieldsOf(answer) } : null;
     if (!framed) {
       this.#send(this.#model?.whole(body) ?? body, 'application/json', measured, response);
       return;
@@ -165,8 +166,8 @@ export class WholeRelay {
   }
 
   #sendAssembled(body: Buffer): void {
-    const { request } = this.#answering;
-    const { stream } = this.#answering.facts.codec;
+    const { request } = this.#context;
+    const { stream } = this.#context.facts.codec;
     const frames = stream?.split(Buffer.concat([body, Buffer.from('\n\n')])).frames ?? [];
     const facts = stream?.readStream(body, body);
     if (facts?.end === 'error' && facts.error !== null) {
@@ -183,35 +184,40 @@ export class WholeRelay {
     }
     const json = Buffer.from(JSON.stringify(this.#namedIn(answer)));
     const measured = this.#measured(json);
-    const kept = this.#answering.sink.committed(null, true);
-    this.#send(json, 'application/json', measured, kept ? { request, read: () => answer } : null);
+    const keepsAnswer = this.#context.sink.committed(null, true);
+    this.#send(json, 'application/json', measured, keepsAnswer ? { request, read: () => answer } : null);
   }
 
   #sendError(status: number, body: Buffer): void {
     const { headers } = this.#input;
-    const { facts, redact, request } = this.#answering;
+    const { facts, redact, request } = this.#context;
     const { format } = facts.codec;
     const read = readUpstreamError({ format, status, headers, body, target: request.target, redact });
-    const answer = { status, headers, said: read.said, body: read.body };
+    const answer = { status, headers, errorText: read.errorText, body: read.body };
     this.#fail({ error: read.error, safeToRetry: false, answer });
   }
 
   #fail(failure: Failure): void {
-    this.#answering.sink.settled({ kind: 'failed', failure });
+    this.#context.sink.settled({ kind: 'failed', failure });
   }
 
   #measured(body: Buffer): MeasuredAnswer {
-    const { facts, request } = this.#answering;
-    const told = facts.codec.readTier?.(body, body, 'body') ?? null;
-    const tier = told ?? headerTier(this.#input.headers);
+    const { facts, request } = this.#context;
+    const reportedTier = facts.codec.readTier?.(body, body, 'body') ?? null;
+    const tier = reportedTier ?? headerTier(this.#input.headers);
     const { estimated, usage } = measureBody(facts.codec, body, request.body);
     const finishReason = facts.codec.readFinishReason?.(body, 'body') ?? null;
-    return { used: { usage, estimated, tier }, finishReason };
+    return { answerUsage: { usage, estimated, tier }, finishReason };
   }
 
-  #send(bytes: Buffer, contentType: string, measured: MeasuredAnswer, response: GivenResponse | null): void {
-    const { facts, request } = this.#answering;
-    const { usd } = facts.price(request.target, measured.used);
+  #send(
+    bytes: Buffer,
+    contentType: string,
+    measured: MeasuredAnswer,
+    response: ResponseToStore | null,
+  ): void {
+    const { facts, request } = this.#context;
+    const { usd } = facts.price(request.target, measured.answerUsage);
     this.#writeHead(
       this.#input.status,
       bytes.length,
@@ -222,52 +228,58 @@ export class WholeRelay {
     this.#complete(measured, false, response);
   }
 
-  /** The next bytes of the answer, which name the model as the caller did. */
+  /** The next bytes of the answer, which name the model as the client did. */
   #named(bytes: Buffer): Buffer {
     return this.#model === null ? bytes : this.#model.push(bytes);
   }
 
   #namedIn(answer: Record<string, unknown>): Record<string, unknown> {
-    const { codec, requestedModel } = this.#answering.facts;
+    const { codec, requestedModel } = this.#context.facts;
     return namedAnswer(codec, answer, requestedModel);
   }
 
-  #complete({ finishReason, used }: MeasuredAnswer, streamed: boolean, response: GivenResponse | null): void {
+  #complete(
+    { finishReason, answerUsage }: MeasuredAnswer,
+    streamed: boolean,
+    response: ResponseToStore | null,
+  ): void {
     const { status } = this.#input;
-    this.#answering.sink.settled({
+    this.#context.sink.settled({
       kind: 'completed',
       status,
       streamed,
-      used,
+      answerUsage,
       finishReason,
       error: null,
       response,
     });
   }
 
-  #outgrown(): boolean {
+  #passThrough(): boolean {
     if (this.#input.status >= 400 || this.#input.shape === 'assembled' || this.#opened) {
       const message = `The upstream's answer is larger than ${WHOLE_BYTES / 1_048_576} MiB and cannot be rewritten`;
       this.#fail({ error: new GatewayError('upstream_protocol', message), safeToRetry: false });
       return true;
     }
-    const held = joined(this.#pieces);
-    if (!/[{[]/.test(firstCharacter(held))) {
-      this.#fail({ error: this.#notJson(held), safeToRetry: false });
+    const buffered = joined(this.#pieces);
+    if (!/[{[]/.test(firstCharacter(buffered))) {
+      this.#fail({ error: this.#notJson(buffered), safeToRetry: false });
       return true;
     }
     const outline = new JsonOutline();
-    outline.push(held);
-    this.#passing = { outline, inputTokens: estimateInput(this.#answering.request.body) };
+    outline.push(buffered);
+    this.#passing = { outline, inputTokens: estimateInput(this.#context.request.body) };
     const length = Number(this.#input.headers['content-length']);
     this.#pieces = [];
-    const named = this.#named(held);
+    const named = this.#named(buffered);
     // A name that is still to come changes the length.
-    const sure = this.#model?.done !== false && this.#input.headers['content-encoding'] === undefined;
-    const known = sure && Number.isInteger(length) ? length + named.length - held.length : null;
-    this.#answering.sink.committed(null, true);
-    this.#answering = released(this.#answering);
-    this.#writeHead(this.#input.status, known, null, []);
+    const lengthIsFinal =
+      this.#model?.done !== false && this.#input.headers['content-encoding'] === undefined;
+    const responseLength =
+      lengthIsFinal && Number.isInteger(length) ? length + named.length - buffered.length : null;
+    this.#context.sink.committed(null, true);
+    this.#context = released(this.#context);
+    this.#writeHead(this.#input.status, responseLength, null, []);
     this.#response.on('drain', () => this.#input.attempt?.resume());
     return this.#response.write(named);
   }
@@ -285,21 +297,21 @@ export class WholeRelay {
       else headers[at + 1] = contentType;
     }
     if (length !== null) headers.push('content-length', String(length));
-    addGatewayHeaders(headers, this.#answering.facts, this.#answering.request, this.#input.headers);
+    addGatewayHeaders(headers, this.#context.facts, this.#context.request, this.#input.headers);
     headers.push(...extra);
     this.#response.writeHead(status, headers);
   }
 
-  /** Whether a stream was begun to keep the caller waiting. */
+  /** Whether a stream was begun to keep the client waiting. */
   get #opened(): boolean {
-    return this.#answering.caller.state === 'opened';
+    return this.#context.client.state === 'opened';
   }
 
   /** Into a stream that keep-alives have opened. */
-  #sendFrames(frames: Buffer, measured: MeasuredAnswer, response: GivenResponse | null): void {
-    const { caller } = this.#answering;
-    caller.commit(() => [], frames);
-    caller.end();
+  #sendFrames(frames: Buffer, measured: MeasuredAnswer, response: ResponseToStore | null): void {
+    const { client } = this.#context;
+    client.commit(() => [], frames);
+    client.end();
     this.#complete(measured, true, response);
   }
 }
@@ -312,7 +324,7 @@ interface PassingAnswer {
 }
 
 /** What is read of an answer's own bytes. */
-type MeasuredAnswer = Pick<CompletedAnswer, 'used' | 'finishReason'>;
+type MeasuredAnswer = Pick<CompletedAnswer, 'answerUsage' | 'finishReason'>;
 
 /** An answer up to this size leaves in one piece with its headers. */
 const ONE_PIECE_BYTES = 16_384;

@@ -3,7 +3,7 @@ import type { GatewayError } from '../../lib/error.ts';
 
 /** How a request ended, as the ledger keeps it. */
 export interface RequestEnd {
-  /** What the caller saw; 499 when it left. */
+  /** What the client saw; 499 when it left. */
   readonly status: number;
   readonly outcome: 'ok' | 'failed' | 'aborted';
   readonly error: { readonly code: string; readonly message: string } | null;

@@ -7,16 +7,16 @@ import type { Target } from '../../combos/target.ts';
 import type { Trace } from '../../combos/trace.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import type { GatewayError } from '../../lib/error.ts';
+import type { AnswerCost, TieredUsage } from './answer-usage.ts';
 import type { ResponseState } from './response-state.ts';
 import type { Upload } from './upload.ts';
-import type { Priced, Served } from './use.ts';
 
 /** What the ledger is told of a request, as far as it is known: all of it once the request was read. */
 export interface LedgerFacts {
   readonly exchange: AnyExchange;
   readonly format: WireFormat;
   readonly principal: Principal;
-  /** The model as the caller named it. */
+  /** The model as the client named it. */
   readonly requestedModel: string | null;
   /** The combo through which it was resolved. */
   readonly comboId: string | null;
@@ -25,7 +25,7 @@ export interface LedgerFacts {
   /** What it is counted under, beside its key; those of the key alone before the request was read. */
   readonly tags: readonly string[];
   /** The service tier that was asked for, as `tierWord` has it; null where none was named, or the request is not read yet. */
-  readonly askedTier: string | null;
+  readonly requestedTier: string | null;
 }
 
 /** A request that names its model in its path, and says there how it wants the answer. */
@@ -41,8 +41,8 @@ export interface RequestReservation {
   /** Sets aside what an attempt at a target may use, instead of that at an earlier one. Null: it may be made. */
   moveTo(target: Target): GatewayError | null | Promise<GatewayError | null>;
   /** Counts what was used; null gives everything back. */
-  settle(used: { usage: Usage | null; costUsd: number | null } | null): void;
-  /** What is left of the limits, in the caller's convention, flat. */
+  settle(charge: { usage: Usage | null; costUsd: number | null } | null): void;
+  /** What is left of the limits, in the client's convention, flat. */
   headers(): string[];
 }
 
@@ -69,5 +69,5 @@ export interface RequestFacts extends LedgerFacts {
   /** The models as they were when it was planned. */
   readonly catalog: Pick<Catalog, 'describe'>;
   /** What it costs at a target, at the price of the request's own time. */
-  price(this: void, target: Pick<Target, 'provider' | 'model'>, served: Served): Priced;
+  price(this: void, target: Pick<Target, 'provider' | 'model'>, served: TieredUsage): AnswerCost;
 }

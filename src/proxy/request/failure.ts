@@ -15,7 +15,7 @@ export interface UpstreamRefusal {
   status: number;
   headers: IncomingHttpHeaders;
   /** The error's type, code and message together. */
-  said: string;
-  /** Its body, where that is a proper error of the caller's dialect; null when it must be rendered anew. */
+  errorText: string;
+  /** Its body, where that is a proper error of the client's dialect; null when it must be rendered anew. */
   body: Buffer | null;
 }

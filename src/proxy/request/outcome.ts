@@ -2,50 +2,50 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '../../codecs/json/values.ts';
 import type { FinishReason } from '../../codecs/model/finish-reason.ts';
 import type { GatewayError } from '../../lib/error.ts';
+import type { AnswerUsage } from './answer-usage.ts';
 import type { Failure } from './failure.ts';
 import type { OutgoingRequest, PartialAnswer } from './outgoing.ts';
-import type { Used } from './use.ts';
 
 /** What came of an attempt. The one who reads its answer says it once, and `dispatch/step.ts` decides what comes of that. */
 export type AttemptOutcome =
   | CompletedAnswer
-  /** Nothing of an answer went to the caller. */
+  /** Nothing of an answer went to the client. */
   | { readonly kind: 'failed'; readonly failure: Failure }
   /** As `failed` or `interrupted`, but the target would take the request without something that its error names. */
   | { readonly kind: 'retry-variant'; readonly error: GatewayError; readonly variant: OutgoingRequest }
   | InterruptedAnswer
-  | { readonly kind: 'client-gone'; readonly streamed: boolean; readonly used: Used };
+  | { readonly kind: 'client-gone'; readonly streamed: boolean; readonly answerUsage: AnswerUsage };
 
-/** The caller has all of the answer, as it came. */
+/** The client has all of the answer, as it came. */
 export interface CompletedAnswer {
   readonly kind: 'completed';
   readonly status: number;
   readonly streamed: boolean;
-  readonly used: Used;
+  readonly answerUsage: AnswerUsage;
   /** Why it ended, as far as it says; null where it does not. */
   readonly finishReason: FinishReason | null;
   /** What the answer itself said that it ended with; null where it ended well. */
   readonly error: { readonly code: string; readonly message: string } | null;
   /** A response of the responses format that is to be kept, and what it answers; null for none. */
-  readonly response: GivenResponse | null;
+  readonly response: ResponseToStore | null;
 }
 
-export interface GivenResponse {
+export interface ResponseToStore {
   readonly request: OutgoingRequest;
   /** Null where it cannot be read in full. */
   read(this: void): JsonObject | null;
 }
 
-/** A failure after content went to the caller. */
+/** A failure after content went to the client. */
 export interface InterruptedAnswer {
   readonly kind: 'interrupted';
   readonly failure: Failure;
   readonly status: number;
   readonly streamed: boolean;
-  readonly used: Used;
+  readonly answerUsage: AnswerUsage;
   /** What another target can go on with; null where the answer ends here. */
   readonly partial: PartialAnswer | null;
-  /** What the caller is sent before the reset where it does. */
+  /** What the client is sent before the reset where it does. */
   readonly ending: Buffer | null;
 }
 
@@ -54,14 +54,14 @@ export interface AnswerSink {
   /** The head of the answer. */
   head(status: number, headers: IncomingHttpHeaders): void;
   /**
-   * Content goes to the caller from now on.
+   * Content goes to the client from now on.
    * @param began the first bytes of a relayed answer; null where nobody looks at them
    * @param isFinal nobody else goes on with it, and the request's bytes are not needed any more, and may be freed, unless the answer
    *   is to be kept. Told again when it becomes so
    * @returns whether the answer is to be kept (`isKept`): decided here, once, for the request's bytes may be freed then; false
    *   while that is not final
    */
-  committed(began: Buffer | null, isFinal: boolean): boolean;
+  committed(firstBytes: Buffer | null, isFinal: boolean): boolean;
   /** The attempt is over. Once. */
   settled(outcome: AttemptOutcome): void;
 }

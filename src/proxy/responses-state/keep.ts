@@ -6,25 +6,25 @@ import type { ResponseMemory } from '../../responses/stored.ts';
 import { namedAnswer } from '../answer/model.ts';
 import { joined } from '../json/joined.ts';
 import type { RequestFacts } from '../request/facts.ts';
-import type { GivenResponse } from '../request/outcome.ts';
+import type { ResponseToStore } from '../request/outcome.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';
 
 /**
  * Whether the gateway is to keep the answer to a request, and so needs its request until the end: those of the responses
- * format, unless the provider keeps it or the caller does not want it kept.
+ * format, unless the provider keeps it or the client does not want it kept.
  */
-export function isKept(
+export function shouldKeep(
   { responseState }: Pick<RequestFacts, 'responseState'>,
-  { asked, target, translation }: Pick<OutgoingRequest, 'asked' | 'target' | 'translation'>,
+  { clientBody, target, translation }: Pick<OutgoingRequest, 'clientBody' | 'target' | 'translation'>,
 ): boolean {
   if (responseState === null || responseState.compaction === 'endpoint') return false;
   if (translation !== null) return translation.request['store'] !== false;
-  return target.provider.keepsResponses !== true && wantsItKept(asked);
+  return target.provider.keepsResponses !== true && wantsStorage(clientBody);
 }
 
 /** Whether a request that is not read leaves it to others to keep its answer. */
-export function wantsItKept(body: readonly Buffer[]): boolean {
-  return !refusals.some((said) => body.some((piece) => piece.includes(said)));
+export function wantsStorage(body: readonly Buffer[]): boolean {
+  return !refusals.some((pattern) => body.some((piece) => piece.includes(pattern)));
 }
 
 /**
@@ -37,13 +37,13 @@ const refusals = ['"store":false', '"store": false'].map((text) => Buffer.from(t
 export function keepAnswer(
   memory: Pick<ResponseMemory, 'put'>,
   facts: RequestFacts,
-  { read, request: sent }: GivenResponse,
+  { read, request: outgoing }: ResponseToStore,
 ): void {
-  const request = sent.translation?.request ?? parseObject(joined(sent.asked).toString('utf8'));
+  const request = outgoing.translation?.request ?? parseObject(joined(outgoing.clientBody).toString('utf8'));
   const response = request === null || request['store'] === false ? null : read();
   if (request === null || response === null) return;
   try {
-    keep(memory, facts, { connectionId: sent.target.connection.id, request, response });
+    keep(memory, facts, { connectionId: outgoing.target.connection.id, request, response });
   } catch (error) {
     // An upstream may take an input that is no list of items; JSON may be too deep to be written once more.
     if (!(error instanceof GatewayError) && !(error instanceof RangeError)) throw error;

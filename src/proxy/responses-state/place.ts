@@ -1,7 +1,7 @@
 import type { ResponsePlaces } from '../../responses/places.ts';
 import type { RequestFacts } from '../request/facts.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';
-import { wantsItKept } from './keep.ts';
+import { wantsStorage } from './keep.ts';
 
 /** As far as the id of a response may stand behind its beginning. */
 const LOOKED_AT = 4096;
@@ -16,7 +16,7 @@ const prefixed = /"id"\s*:\s*"(resp_[^"\\]{1,200})"/;
 export function notePlace(
   places: Pick<ResponsePlaces, 'note'>,
   { codec, exchange, requestedModel: model, responseState }: RequestFacts,
-  { asked, target, translation }: OutgoingRequest,
+  { clientBody, target, translation }: OutgoingRequest,
   head: Buffer,
 ): void {
   if (codec.format !== 'openai-responses' || target.provider.keepsResponses !== true) return;
@@ -24,12 +24,12 @@ export function notePlace(
     responseState === null ||
     translation !== null ||
     responseState.compaction === 'endpoint' ||
-    !wantsItKept(asked)
+    !wantsStorage(clientBody)
   )
     return;
   const text = head.toString('latin1', 0, LOOKED_AT);
   const id = (first.exec(text) ?? prefixed.exec(text))?.[1];
   if (id === undefined) return;
-  const made = { createdAt: exchange.startedAt, requestId: exchange.id, model };
-  places.note({ id, keyId: responseState.keyId, connectionId: target.connection.id, ...made });
+  const origin = { createdAt: exchange.startedAt, requestId: exchange.id, model };
+  places.note({ id, keyId: responseState.keyId, connectionId: target.connection.id, ...origin });
 }

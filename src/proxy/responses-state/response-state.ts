@@ -21,7 +21,7 @@ import {
 import { asksForSummary, isTrigger } from '../../responses/compact.ts';
 import { continueResponse, inputItems } from '../../responses/continuation.ts';
 import type { ResponsePlaces } from '../../responses/places.ts';
-import type { FoundResponse, ResponseMemory } from '../../responses/stored.ts';
+import type { ResponseMemory, SizedResponse } from '../../responses/stored.ts';
 import { type RequestedModel, requestedModel } from '../inbound/request.ts';
 import { joined } from '../json/joined.ts';
 import type { ResponseState } from '../request/response-state.ts';
@@ -50,7 +50,7 @@ export interface RequestWithState extends Pick<ResolvedResponseState, 'model' | 
   responseState: ResponseState | null;
 }
 
-interface Asked extends Pick<ResponseStateInput, 'model' | 'targets'> {
+interface StateInput extends Pick<ResponseStateInput, 'model' | 'targets'> {
   format: WireFormat;
   endpoint?: boolean;
 }
@@ -66,7 +66,7 @@ export interface ResponseStateContext {
 export function withResponseState(
   { config, places, responses }: ResponseStateContext,
   { keyId }: Pick<Principal, 'keyId'>,
-  { endpoint = false, format, model, targets }: Asked,
+  { endpoint = false, format, model, targets }: StateInput,
 ): RequestWithState | Promise<RequestWithState> {
   if (format !== 'openai-responses') return { responseState: null, model, targets };
   const limitBytes = config.limits.bodyBytes;
@@ -81,8 +81,8 @@ const words = ['previous_response_id', 'item_reference', 'compaction_trigger', S
  * A body that refers to nothing of that kind stays as it came.
  * @throws GatewayError `previous_response_not_found`, `invalid_request`, `request_too_large`
  */
-export async function resolveResponseState(asked: ResponseStateInput): Promise<ResolvedResponseState> {
-  const { endpoint, keyId, model, targets } = asked;
+export async function resolveResponseState(input: ResponseStateInput): Promise<ResolvedResponseState> {
+  const { endpoint, keyId, model, targets } = input;
   const compaction = endpoint ? 'endpoint' : null;
   const responseState: ResponseState = {
     keyId,
@@ -97,7 +97,7 @@ export async function resolveResponseState(asked: ResponseStateInput): Promise<R
   const body = parseObject(joined(model.pieces).toString('utf8'));
   if (body === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
   try {
-    return await rewritten(asked, responseState, body);
+    return await rewritten(input, responseState, body);
   } catch (error) {
     // JSON can be read to any depth and written only as deep as the stack goes.
     if (!(error instanceof RangeError)) throw error;
@@ -106,41 +106,42 @@ export async function resolveResponseState(asked: ResponseStateInput): Promise<R
 }
 
 async function rewritten(
-  asked: ResponseStateInput,
+  input: ResponseStateInput,
   plain: ResponseState,
   body: JsonObject,
 ): Promise<ResolvedResponseState> {
   const items = inputItems(body['input']);
   const previousId = textAt(body, 'previous_response_id');
-  const chain = previousId === null ? [] : await chainOf(asked, previousId, asked.limitBytes);
+  const chain = previousId === null ? [] : await chainOf(input, previousId, input.limitBytes);
   const compaction = plain.compaction ?? (items.some(isTrigger) ? 'item' : null);
-  const foreign = chain === null && previousId !== null ? await foreignOf(asked, previousId) : null;
-  const { compacts, targets } = servedBy(asked.targets, { compaction, foreign });
+  const foreign = chain === null && previousId !== null ? await foreignOf(input, previousId) : null;
+  const { compacts, targets } = servedBy(input.targets, { compaction, foreign });
   const responseState: ResponseState = { ...plain, previousId, compaction, compacts };
-  const brought = await resolved(
+  const newItems = await resolved(
     compacts ? items.filter((item) => !isTrigger(item)) : items,
     chain ?? [],
-    asked,
+    input,
   );
-  const own = compacts ? whole : itemsFor(targets);
-  const said = brought.flatMap((item, index) =>
-    item === items[index] ? [readable(item)] : own(readable(item)),
+  const convert = compacts ? whole : itemsFor(targets);
+  const sentItems = newItems.flatMap((item, index) =>
+    item === items[index] ? [readable(item)] : convert(readable(item)),
   );
-  const unchanged = said.length === items.length && said.every((item, index) => item === items[index]);
+  const unchanged =
+    sentItems.length === items.length && sentItems.every((item, index) => item === items[index]);
   if (unchanged && !compacts && (chain === null || chain.length === 0))
-    return { responseState, model: asked.model, targets };
+    return { responseState, model: input.model, targets };
   const request = {
     ...body,
-    input: said,
+    input: sentItems,
     ...(compacts && compaction === 'endpoint' ? { stream: false } : {}),
   };
   return {
     responseState: {
       ...responseState,
-      input: brought,
-      shown: compacts ? [...itemsOf(chain ?? []), ...brought] : [],
+      input: newItems,
+      shown: compacts ? [...itemsOf(chain ?? []), ...newItems] : [],
     },
-    model: bodyOf(chain === null ? request : joinedTo(chain, own, request), asked),
+    model: bodyOf(chain === null ? request : joinedTo(chain, convert, request), input),
     targets,
   };
 }
@@ -154,15 +155,15 @@ function itemsFor(targets: Targets): typeof whole {
   return native.some(({ provider }) => provider.keepsResponses) ? portable : readableItem;
 }
 
-function joinedTo(chain: readonly FoundResponse[], own: typeof whole, request: JsonObject): JsonObject {
-  const earlier = itemsOf(chain).flatMap((item) => own(readable(item)));
+function joinedTo(chain: readonly SizedResponse[], convert: typeof whole, request: JsonObject): JsonObject {
+  const earlier = itemsOf(chain).flatMap((item) => convert(readable(item)));
   return continueResponse({ input: earlier, output: [] }, request);
 }
 
 /** The conversation as its provider is to see it: what is kept of it is the gateway's affair. */
 export function conversationOf(conversation: Conversation, { compacts }: ResponseState): Conversation {
-  const forgotten = { ...conversation, store: null };
-  return compacts ? asksForSummary(forgotten) : forgotten;
+  const withoutStore = { ...conversation, store: null };
+  return compacts ? asksForSummary(withoutStore) : withoutStore;
 }
 
 /** A request with what its response is to say about its state. */
@@ -187,7 +188,7 @@ async function foreignOf({ keyId, places }: ResponseStateInput, id: string): Pro
 
 const NOT_HERE = 'it was not stored here for this key, was deleted or has expired';
 
-interface Wanted {
+interface TargetNeeds {
   compaction: ResponseState['compaction'];
   foreign: Foreign | null;
 }
@@ -199,25 +200,28 @@ interface Wanted {
  */
 function servedBy(
   targets: Targets,
-  { compaction, foreign }: Wanted,
+  { compaction, foreign }: TargetNeeds,
 ): { targets: Targets; compacts: boolean } {
   const native = ({ format }: Target) => format === 'openai-responses';
-  const made = ({ connection }: Target) =>
+  const isMaker = ({ connection }: Target) =>
     foreign === null || foreign.connectionId === null || connection.id === foreign.connectionId;
-  const knowing =
-    foreign === null ? targets : some(targets.filter((target) => native(target) && made(target)));
-  if (knowing === null) {
+  const holders =
+    foreign === null ? targets : nonEmpty(targets.filter((target) => native(target) && isMaker(target)));
+  if (holders === null) {
     const elsewhere = 'it is kept by an account that does not serve this model here, or not now';
     throw previousNotFound(foreign?.id ?? '', foreign?.connectionId == null ? NOT_HERE : elsewhere);
   }
-  if (compaction === null) return { targets: knowing, compacts: false };
-  const able = (target: Target) =>
+  if (compaction === null) return { targets: holders, compacts: false };
+  const compactsItself = (target: Target) =>
     native(target) && (target.provider.compacts?.includes(compaction) ?? false);
-  const compacts = !able(knowing[0]);
-  return { targets: some(knowing.filter((target) => able(target) !== compacts)) ?? knowing, compacts };
+  const compacts = !compactsItself(holders[0]);
+  return {
+    targets: nonEmpty(holders.filter((target) => compactsItself(target) !== compacts)) ?? holders,
+    compacts,
+  };
 }
 
-function some([first, ...others]: readonly Target[]): Targets | null {
+function nonEmpty([first, ...others]: readonly Target[]): Targets | null {
   return first === undefined ? null : [first, ...others];
 }
 

@@ -1,4 +1,4 @@
-import type { BegunAnswer } from '../../codecs/adapt/continuation.ts';
+import type { AnswerPrefix } from '../../codecs/adapt/continuation.ts';
 import { continuing } from '../../codecs/adapt/continuation.ts';
 import type { AnswerContext, PartReader, PartWriter } from '../../codecs/model/stream-part.ts';
 import { clientParts } from '../../codecs/translate/answer.ts';
@@ -18,14 +18,20 @@ export interface AnswerSource {
   /** The id of the request, where the answer is to become a compaction; null where it stays what it is. */
   compactionOf: string | null;
   /** The answer that this one continues; null where it begins one. */
-  begun: BegunAnswer | null;
+  prefix: AnswerPrefix | null;
 }
 
 /** Reads an upstream's frames into the parts that the client is to get: every stage between its format and the client's. */
-export function answerParts({ begun, compactionOf, request, target }: AnswerSource): PartReader {
-  const called = clientParts({ ...request, codec: conversationCodec(target.format), owner: ownerOf(target) });
-  const own = compactionOf === null ? called : compacting(called, compactionOf);
-  return begun === null ? own : continuing(own, begun, prefillOf(target)?.repeated === true);
+export function answerParts({ prefix, compactionOf, request, target }: AnswerSource): PartReader {
+  const callReader = clientParts({
+    ...request,
+    codec: conversationCodec(target.format),
+    owner: ownerOf(target),
+  });
+  const answerReader = compactionOf === null ? callReader : compacting(callReader, compactionOf);
+  return prefix === null
+    ? answerReader
+    : continuing(answerReader, prefix, prefillOf(target)?.repeated === true);
 }
 
 /** Writes those parts as frames of the client's format. */

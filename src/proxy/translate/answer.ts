@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { BegunAnswer } from '../../codecs/adapt/continuation.ts';
+import { AnswerPrefix } from '../../codecs/adapt/continuation.ts';
 import type { StreamCodec } from '../../codecs/codec.ts';
 import type { FinishReason } from '../../codecs/model/finish-reason.ts';
 import type { PartWriter, StreamPart } from '../../codecs/model/stream-part.ts';
@@ -11,45 +11,45 @@ import type { Frame } from '../../lib/sse.ts';
 import { compactedResponse } from '../../responses/compact.ts';
 import type { ClientStream } from '../answer/client-stream.ts';
 import { translatedHeaders } from '../answer/headers.ts';
-import { type Answering, released } from '../answer/reader.ts';
+import { type ReaderContext, released } from '../answer/reader.ts';
 import { cutEnding, errorFrame, reportedEnding } from '../answer/stream-ending.ts';
 import { formatUsd } from '../answer/usd.ts';
 import { estimateInput, textTokens, withWritten } from '../metering/meter.ts';
 import { headerTier } from '../metering/served-tier.ts';
+import type { AnswerUsage } from '../request/answer-usage.ts';
 import type { Failure, UpstreamRefusal } from '../request/failure.ts';
-import type { GivenResponse } from '../request/outcome.ts';
+import type { ResponseToStore } from '../request/outcome.ts';
 import type { PartialAnswer, RequestInFormat } from '../request/outgoing.ts';
-import type { Used } from '../request/use.ts';
-import { finalResponse, isKept } from '../responses-state/keep.ts';
+import { finalResponse, shouldKeep } from '../responses-state/keep.ts';
 import { answerFrames } from './answer-chain.ts';
 import { conversationCodec } from './request.ts';
 
 /** Parts that commit the gateway to nothing. */
 const preamble: ReadonlySet<StreamPart['type']> = new Set(['message-start', 'text-start', 'reasoning-start']);
 
-/** The caller's side of a translated answer: parts become frames of its format, or one whole answer. */
+/** The client's side of a translated answer: parts become frames of its format, or one whole answer. */
 export class TranslatedAnswer {
   /** The upstream's, once they came. */
   headers: IncomingHttpHeaders = {};
-  #answering: Answering;
+  #context: ReaderContext;
   readonly #translation: RequestInFormat;
-  readonly #own: StreamCodec;
+  readonly #codec: StreamCodec;
   readonly #response: ResponseSink;
-  readonly #caller: ClientStream;
+  readonly #client: ClientStream;
   readonly #writer: PartWriter;
-  /** What the caller has of it, where another target could go on with that. */
-  readonly #begun: BegunAnswer | null;
-  /** The caller was told that an answer begins. */
+  /** What the client has of it, where another target could go on with that. */
+  readonly #prefix: AnswerPrefix | null;
+  /** The client was told that an answer begins. */
   readonly #started: boolean;
-  #delivers = false;
-  /** Frames for the caller that were not sent before the commit. */
-  #held = '';
+  #hasContent = false;
+  /** Frames for the client that were not sent before the commit. */
+  #buffer = '';
   /** Those of a whole answer. */
   readonly #frames: Frame[] = [];
   #ended = false;
   #textBytes = 0;
   /** Of the parts that came: none, some, or all as far as the one that has the final usage. */
-  #came: 'nothing' | 'some' | 'all' = 'nothing';
+  #received: 'nothing' | 'some' | 'all' = 'nothing';
   #usage: Usage | null = null;
   /** The service tier that the answer names; null where it names none. */
   #tier: string | null = null;
@@ -57,18 +57,18 @@ export class TranslatedAnswer {
   /** Estimated tokens of the request, once somebody wanted to know: at the latest when that is let go of. */
   #inputTokens: number | null = null;
 
-  constructor(answering: Answering, translation: RequestInFormat) {
-    const { caller, facts, request } = answering;
+  constructor(context: ReaderContext, translation: RequestInFormat) {
+    const { client, facts, request } = context;
     const { codec, exchange, plan, requestedModel } = facts;
     const { partial } = request;
-    this.#answering = answering;
+    this.#context = context;
     this.#translation = translation;
     this.#response = exchange.response;
-    this.#own = conversationCodec(codec.format).stream;
-    this.#started = partial?.begun.started === true;
-    this.#caller = caller;
+    this.#codec = conversationCodec(codec.format).stream;
+    this.#started = partial?.prefix.started === true;
+    this.#client = client;
     const isOpen = translation.continuable && plan.options.continueStream;
-    this.#begun = partial?.begun ?? (isOpen ? new BegunAnswer() : null);
+    this.#prefix = partial?.prefix ?? (isOpen ? new AnswerPrefix() : null);
     this.#writer =
       partial?.writer ??
       answerFrames(codec.format, translation, {
@@ -79,28 +79,32 @@ export class TranslatedAnswer {
       });
   }
 
-  /** True once the caller has content, of this answer or of one that it goes on with. */
+  /** True once the client has content, of this answer or of one that it goes on with. */
   get committed(): boolean {
-    return this.#caller.state === 'committed';
+    return this.#client.state === 'committed';
   }
 
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** True while the caller takes no more. */
+  /** True while the client takes no more. */
   get full(): boolean {
-    return this.#caller.full;
+    return this.#client.full;
   }
 
-  /** The caller is gone. */
-  gone(): void {
+  /** The client is gone. */
+  clientGone(): void {
     this.#ended = true;
-    const { sink } = this.#answering;
-    sink.settled({ kind: 'client-gone', streamed: this.#translation.stream, used: this.#used() });
+    const { sink } = this.#context;
+    sink.settled({
+      kind: 'client-gone',
+      streamed: this.#translation.stream,
+      answerUsage: this.#answerUsage(),
+    });
   }
 
-  /** Writes parts for the caller. */
+  /** Writes parts for the client. */
   deliver(parts: readonly StreamPart[]): void {
     let text = '';
     for (const part of parts) {
@@ -113,11 +117,11 @@ export class TranslatedAnswer {
       }
       this.#note(part);
       text += this.#write(part);
-      if (this.#translation.stream && !this.#delivers && !preamble.has(part.type)) {
-        this.#delivers = true;
-        this.#letGo();
+      if (this.#translation.stream && !this.#hasContent && !preamble.has(part.type)) {
+        this.#hasContent = true;
+        this.#release();
         if (!this.committed) {
-          this.#held += text;
+          this.#buffer += text;
           text = '';
           this.#commit();
         }
@@ -134,22 +138,22 @@ export class TranslatedAnswer {
   #write(part: StreamPart): string {
     if (part.type === 'message-start' && this.#started) return '';
     if (part.type !== 'message-end') return this.#written(this.#writer.push(part));
-    const { priorUsage: spent } = this.#answering.request;
-    const own = this.#reported();
-    const usage = spent === null ? own : addUsage(spent.usage, own);
+    const { priorUsage: prior } = this.#context.request;
+    const ownUsage = this.#reported();
+    const usage = prior === null ? ownUsage : addUsage(prior.usage, ownUsage);
     return this.#written(this.#writer.push({ ...part, usage }));
   }
 
   /** The text of frames for a stream; a whole answer is put together from them at its end. */
   #written(frames: readonly Frame[]): string {
-    if (this.#translation.stream) return this.#own.encode(frames);
+    if (this.#translation.stream) return this.#codec.encode(frames);
     this.#frames.push(...frames);
     return '';
   }
 
   #note(part: StreamPart): void {
-    this.#begun?.note(part);
-    this.#came = part.type === 'message-end' ? 'all' : 'some';
+    this.#prefix?.note(part);
+    this.#received = part.type === 'message-end' ? 'all' : 'some';
     if ('text' in part) this.#textBytes += Buffer.byteLength(part.text);
     if ((part.type === 'message-start' || part.type === 'message-end') && part.usage !== null)
       this.#usage = part.usage;
@@ -160,22 +164,22 @@ export class TranslatedAnswer {
 
   #send(text: string): void {
     if (text === '') return;
-    if (this.committed) this.#caller.gather(text);
-    else this.#held += text;
+    if (this.committed) this.#client.gather(text);
+    else this.#buffer += text;
   }
 
   #commit(): void {
-    this.#caller.commit(() => this.#answerHeaders(200), this.#held);
-    this.#held = '';
+    this.#client.commit(() => this.#answerHeaders(200), this.#buffer);
+    this.#buffer = '';
   }
 
   /** Of the request, unless another target may have to go on with its answer. */
-  #letGo(): void {
-    const { facts, sink } = this.#answering;
+  #release(): void {
+    const { facts, sink } = this.#context;
     const isFinal = !facts.plan.options.continueStream;
     if (isFinal) {
       this.#estimatedInput();
-      this.#answering = released(this.#answering);
+      this.#context = released(this.#context);
     }
     sink.committed(null, isFinal);
   }
@@ -186,26 +190,26 @@ export class TranslatedAnswer {
       return;
     }
     this.#ended = true;
-    this.#caller.end(last);
-    this.#complete(this.#used(), () => finalResponse(last));
+    this.#client.end(last);
+    this.#complete(this.#answerUsage(), () => finalResponse(last));
   }
 
   #finishWhole(): void {
-    const answer = this.#own.assemble(this.#frames);
+    const answer = this.#codec.assemble(this.#frames);
     if (answer === null) {
       this.fail(
         new GatewayError('upstream_protocol', 'The upstream sent an answer that cannot be translated'),
       );
       return;
     }
-    const used = this.#used();
-    const { facts, request, sink } = this.#answering;
+    const answerUsage = this.#answerUsage();
+    const { facts, request, sink } = this.#context;
     const { responseState } = facts;
     const endpoint = responseState?.compacts && responseState.compaction === 'endpoint';
     // Node joins a string with the headers; a buffer would be a piece of its own.
     const text = JSON.stringify(endpoint ? compactedResponse(responseState.shown, answer) : answer);
     this.#ended = true;
-    const { usd } = facts.price(request.target, used);
+    const { usd } = facts.price(request.target, answerUsage);
     const headers = this.#answerHeaders(200);
     const length = Buffer.byteLength(text);
     headers.push('content-type', 'application/json', 'content-length', String(length));
@@ -214,24 +218,24 @@ export class TranslatedAnswer {
     this.#response.writeHead(200, headers);
     // Of ASCII these are the same bytes, and Node writes them in half the time.
     this.#response.end(text, length === text.length ? 'latin1' : 'utf8');
-    this.#complete(used, () => answer);
+    this.#complete(answerUsage, () => answer);
   }
 
-  #complete(used: Used, read: GivenResponse['read']): void {
-    const { facts, request, sink } = this.#answering;
+  #complete(answerUsage: AnswerUsage, read: ResponseToStore['read']): void {
+    const { facts, request, sink } = this.#context;
     sink.settled({
       kind: 'completed',
       status: 200,
       streamed: this.#translation.stream,
-      used,
+      answerUsage,
       finishReason: this.#finishReason,
       error: null,
-      response: isKept(facts, request) ? { request, read } : null,
+      response: shouldKeep(facts, request) ? { request, read } : null,
     });
   }
 
   /**
-   * A failure, in the way that the caller's format and the moment allow.
+   * A failure, in the way that the client's format and the moment allow.
    * @param how.answer the upstream's HTTP error, if it is one
    * @param how.reported whether the upstream reported it in the middle of its stream
    */
@@ -239,20 +243,23 @@ export class TranslatedAnswer {
     this.#ended = true;
     const { answer } = how;
     const failure: Failure = { error, safeToRetry: false, ...(answer === undefined ? {} : { answer }) };
-    const answering = this.#answering;
+    const context = this.#context;
     if (!this.committed) {
-      answering.sink.settled({ kind: 'failed', failure });
+      context.sink.settled({ kind: 'failed', failure });
       return;
     }
-    const ending = how.reported === true ? reportedEnding(answering, error) : cutEnding(answering, error);
-    if (!this.#begun?.continuable) {
-      this.#breakOff(failure, ending);
+    const ending = how.reported === true ? reportedEnding(context, error) : cutEnding(context, error);
+    if (!this.#prefix?.continuable) {
+      this.#interrupted(failure, ending);
       return;
     }
     // Where nothing was added, the answer broke off for the reason that it had broken off for before.
-    const before = this.#delivers ? null : answering.request.partial;
-    const broken = { error: before?.error ?? error, ending: before === null ? ending : before.ending };
-    this.#breakOff(failure, ending, { writer: this.#writer, begun: this.#begun, ...broken });
+    const priorPartial = this.#hasContent ? null : context.request.partial;
+    const interruption = {
+      error: priorPartial?.error ?? error,
+      ending: priorPartial === null ? ending : priorPartial.ending,
+    };
+    this.#interrupted(failure, ending, { writer: this.#writer, prefix: this.#prefix, ...interruption });
   }
 
   /** Ends the answer where it is, because the gateway stops. */
@@ -262,18 +269,18 @@ export class TranslatedAnswer {
       return;
     }
     this.#ended = true;
-    this.#breakOff({ error, safeToRetry: false }, errorFrame(this.#answering, error));
+    this.#interrupted({ error, safeToRetry: false }, errorFrame(this.#context, error));
   }
 
   /** The answer ends here, or whoever can goes on with it. */
-  #breakOff(failure: Failure, ending: Buffer | null, partial: PartialAnswer | null = null): void {
-    const used = this.#used();
-    const { sink } = this.#answering;
-    sink.settled({ kind: 'interrupted', failure, status: 200, streamed: true, used, partial, ending });
+  #interrupted(failure: Failure, ending: Buffer | null, partial: PartialAnswer | null = null): void {
+    const answerUsage = this.#answerUsage();
+    const { sink } = this.#context;
+    sink.settled({ kind: 'interrupted', failure, status: 200, streamed: true, answerUsage, partial, ending });
   }
 
   #answerHeaders(status: number): string[] {
-    const { facts, request } = this.#answering;
+    const { facts, request } = this.#context;
     return translatedHeaders(facts, request, status, this.headers);
   }
 
@@ -284,15 +291,15 @@ export class TranslatedAnswer {
   }
 
   #estimatedInput(): number {
-    this.#inputTokens ??= estimateInput(this.#answering.request.body);
+    this.#inputTokens ??= estimateInput(this.#context.request.body);
     return this.#inputTokens;
   }
 
-  #used(): Used {
+  #answerUsage(): AnswerUsage {
     const tier = this.#tier ?? headerTier(this.headers);
-    if (this.#came === 'nothing') return { usage: null, estimated: false, tier };
+    if (this.#received === 'nothing') return { usage: null, estimated: false, tier };
     const usage = this.#reported();
-    if (this.#came === 'all') return { usage, estimated: this.#usage === null, tier };
+    if (this.#received === 'all') return { usage, estimated: this.#usage === null, tier };
     // What was reported at the beginning is true of the input alone.
     return { usage: withWritten(usage, textTokens(this.#textBytes)), estimated: true, tier };
   }

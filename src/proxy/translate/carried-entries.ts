@@ -58,10 +58,14 @@ export function carryEntries(body: Buffer, start: number, end: number): ReadEntr
   if (texts.length === 0) return null;
   pieces.push(bytes.toString('utf8', from));
   const entries = entriesOf(pieces.join(''));
-  const left = new Set(texts);
+  const unwritten = new Set(texts);
   return entries === null
     ? null
-    : { entries, write: (json) => written(json, texts, left), isWritten: () => left.size === 0 };
+    : {
+        entries,
+        write: (json) => restoreTexts(json, texts, unwritten),
+        isWritten: () => unwritten.size === 0,
+      };
 }
 
 /** Reads entries whole; null where there are none. */
@@ -105,7 +109,7 @@ function lastPrinted(text: string, begin: number, end: number): number {
 }
 
 /** @param left the texts that were not written yet */
-function written(json: string, texts: readonly Buffer[], left: Set<Buffer>): Buffer | null {
+function restoreTexts(json: string, texts: readonly Buffer[], unwritten: Set<Buffer>): Buffer | null {
   const spans = marksIn(json);
   if (spans === null) return null;
   const pieces: Buffer[] = [];
@@ -113,10 +117,10 @@ function written(json: string, texts: readonly Buffer[], left: Set<Buffer>): Buf
   for (const { backslashes, end, index, start } of spans) {
     const text = texts[index];
     // Twice is once too often.
-    if (text === undefined || !left.delete(text)) return null;
-    const said = backslashes === 1 ? text : innerText(text, backslashes);
-    if (said === null) return null;
-    pieces.push(jsonBytes(json.slice(from, start), false), said);
+    if (text === undefined || !unwritten.delete(text)) return null;
+    const restored = backslashes === 1 ? text : innerText(text, backslashes);
+    if (restored === null) return null;
+    pieces.push(jsonBytes(json.slice(from, start), false), restored);
     from = end;
   }
   pieces.push(jsonBytes(json.slice(from), false));
@@ -125,6 +129,6 @@ function written(json: string, texts: readonly Buffer[], left: Set<Buffer>): Buf
 
 /** A text as it stands in JSON within JSON. */
 function innerText(text: Buffer, backslashes: number): Buffer | null {
-  const said = textAt(text.toString(), backslashes);
-  return said === null ? null : jsonBytes(said, true);
+  const restored = textAt(text.toString(), backslashes);
+  return restored === null ? null : jsonBytes(restored, true);
 }

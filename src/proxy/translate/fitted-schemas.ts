@@ -6,7 +6,7 @@ import { createLruCache } from '../../responses/lru-cache.ts';
 /** Characters of the schemas that are remembered: some dozen sets of tools as large as the largest of known clients. */
 const MAX_CHARACTERS = 1_000_000;
 
-interface Kept {
+interface CachedSchema {
   fitted: FittedSchema;
   size: number;
 }
@@ -17,7 +17,7 @@ interface Kept {
  * alone, the last used up to a bound.
  */
 export function createFittedSchemas(maxCharacters = MAX_CHARACTERS): FitSchema {
-  const known = createLruCache<Kept>(maxCharacters, ({ size }) => size);
+  const cache = createLruCache<CachedSchema>(maxCharacters, ({ size }) => size);
   const names = new Map<SchemaRules, number>();
   const byObject = new WeakMap<JsonObject, Map<SchemaRules, FittedSchema>>();
   const fitted: FitSchema = (schema, rules, path) => {
@@ -26,20 +26,20 @@ export function createFittedSchemas(maxCharacters = MAX_CHARACTERS): FitSchema {
     const name = names.get(rules) ?? names.size;
     names.set(rules, name);
     const key = `${name}${text}`;
-    const before = known.get(key);
-    if (before !== undefined) return before.fitted;
-    const made = fitSchema(schema, rules, path);
-    known.set(key, { fitted: made, size: key.length });
-    return made;
+    const cached = cache.get(key);
+    if (cached !== undefined) return cached.fitted;
+    const result = fitSchema(schema, rules, path);
+    cache.set(key, { fitted: result, size: key.length });
+    return result;
   };
   return (schema, rules, path) => {
-    const before = byObject.get(schema)?.get(rules);
-    if (before !== undefined) return before;
-    const made = fitted(schema, rules, path);
+    const cached = byObject.get(schema)?.get(rules);
+    if (cached !== undefined) return cached;
+    const result = fitted(schema, rules, path);
     const others = byObject.get(schema);
-    if (others === undefined) byObject.set(schema, new Map([[rules, made]]));
-    else others.set(rules, made);
-    return made;
+    if (others === undefined) byObject.set(schema, new Map([[rules, result]]));
+    else others.set(rules, result);
+    return result;
   };
 }
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { openaiCompatible } from '../../providers/openai-compatible.ts';
-import { carryLongTexts, holdsCarried } from './long-texts.ts';
+import { carryLongTexts, hasMark } from './long-texts.ts';
 import { translateRequest } from './request.ts';
 
 /** Texts around the length from which they are carried, of all that is written in more than one way in JSON. */
@@ -53,7 +53,7 @@ describe('long texts that are carried', () => {
         if (carried === null) return;
         assert.ok(carried.body.length < body.length);
         let [lean, full] = [JSON.parse(carried.body), JSON.parse(body)];
-        assert.ok(holdsCarried(lean) && !holdsCarried(full));
+        assert.ok(hasMark(lean) && !hasMark(full));
         for (let level = 0; level < depth; level += 1) {
           lean = { text: `\\${JSON.stringify(lean)}`, '\\': '\\' };
           full = { text: `\\${JSON.stringify(full)}`, '\\': '\\' };

@@ -16,7 +16,7 @@ const ANCHOR = /"(?:text|content)":"/;
 const MARK = randomBytes(12).toString('hex');
 
 /** A JSON body without its long texts. */
-export interface Carried {
+export interface CarriedTexts {
   /** The body with a mark in the place of each long text. */
   body: string;
   /** JSON that was made of it, with the texts where their marks are, as they came; null where that cannot be said. */
@@ -28,9 +28,9 @@ export interface Carried {
  * for ways that pass texts on without looking into them. Null when there are none. As in a body that is relayed, what
  * stands inside such a text is not checked.
  */
-export function carryLongTexts(body: string): Carried | null {
+export function carryLongTexts(body: string): CarriedTexts | null {
   const texts: string[] = [];
-  let left = '';
+  let shortened = '';
   let from = 0;
   const anchor = new RegExp(ANCHOR, 'g');
   while (anchor.test(body)) {
@@ -39,19 +39,19 @@ export function carryLongTexts(body: string): Carried | null {
     if (end === -1) return null;
     anchor.lastIndex = end;
     if (end - start < LONG) continue;
-    left += `${body.slice(from, start)}${markOf(texts.length)}`;
+    shortened += `${body.slice(from, start)}${markOf(texts.length)}`;
     texts.push(body.slice(start, end));
     from = end;
   }
   if (texts.length === 0) return null;
-  return { body: left + body.slice(from), putBack: (json) => putBack(json, texts) };
+  return { body: shortened + body.slice(from), putBack: (json) => putBack(json, texts) };
 }
 
 /** Whether a value of such a body holds the mark of a text that was taken out. */
-export function holdsCarried(value: unknown): boolean {
+export function hasMark(value: unknown): boolean {
   if (typeof value === 'string') return value.startsWith(`\u0001${MARK}`);
   if (typeof value !== 'object' || value === null) return false;
-  for (const inner of Object.values(value)) if (holdsCarried(inner)) return true;
+  for (const inner of Object.values(value)) if (hasMark(inner)) return true;
   return false;
 }
 
@@ -113,9 +113,9 @@ function putBack(json: string, texts: readonly string[]): string | null {
   let from = 0;
   for (const { backslashes, end, index, start } of spans) {
     const text = texts[index];
-    const said = text === undefined ? null : textAt(text, backslashes);
-    if (said === null) return null;
-    result += json.slice(from, start) + said;
+    const escapedText = text === undefined ? null : textAt(text, backslashes);
+    if (escapedText === null) return null;
+    result += json.slice(from, start) + escapedText;
     from = end;
   }
   return result + json.slice(from);
@@ -129,9 +129,10 @@ export function textAt(text: string, backslashes: number): string | null {
 /** A text as it stands inside JSON within JSON, where `backslashes` are what one of them takes. */
 function escapedIn(text: string, backslashes: number): string | null {
   try {
-    let said: string = JSON.parse(`"${text}"`);
-    for (let depth = 1; depth <= backslashes; depth *= 2) said = JSON.stringify(said).slice(1, -1);
-    return said;
+    let escapedText: string = JSON.parse(`"${text}"`);
+    for (let depth = 1; depth <= backslashes; depth *= 2)
+      escapedText = JSON.stringify(escapedText).slice(1, -1);
+    return escapedText;
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import type { BegunAnswer } from '../../codecs/adapt/continuation.ts';
+import type { AnswerPrefix } from '../../codecs/adapt/continuation.ts';
 import { codecOf } from '../../codecs/index.ts';
 import type { ChatPrefill } from '../../codecs/model/dialect.ts';
 import type { Target } from '../../combos/resolve.ts';
@@ -17,7 +17,7 @@ const formats = ['openai-chat', 'anthropic-messages', 'gemini', 'ollama'] as con
  * The target in a format in which it can go on with an answer; null where it has none. Where no word of the answer was
  * written yet, it is as it was.
  */
-export function continuationTarget(target: Target, { text }: Pick<BegunAnswer, 'text'>): Target | null {
+export function continuationTarget(target: Target, { text }: Pick<AnswerPrefix, 'text'>): Target | null {
   if (text.trim() === '' || prefillOf(target) !== null) return target;
   const { provider } = target;
   const format = formats.find(

@@ -14,13 +14,13 @@ import { joinedBriefly } from '../json/joined.ts';
 import { textTokens } from '../metering/meter.ts';
 import type { RequestInFormat } from '../request/outgoing.ts';
 import { conversationOf, echoOf } from '../responses-state/response-state.ts';
-import type { Asked, Known } from './asked.ts';
 import { jsonBytes } from './json-bytes.ts';
-import { carryLongTexts, holdsCarried } from './long-texts.ts';
+import { carryLongTexts, hasMark } from './long-texts.ts';
 import { prefillOf } from './prefill.ts';
 import type { TranslationRoute } from './settled-conversation.ts';
 import type { Translate } from './settled-request.ts';
 import { withoutStandIns } from './stand-ins.ts';
+import type { TranslationInput, TranslationOptions } from './translation-input.ts';
 import { markedTurns, translationRoute } from './translation-route.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
@@ -29,40 +29,44 @@ export interface TranslatedRequest extends RequestInFormat {
   body: readonly Buffer[];
 }
 
-const nothing: Known = {
-  refused: [],
-  most: null,
-  begun: '',
+const defaults: TranslationOptions = {
+  refusedFields: [],
+  outputCap: null,
+  prefix: '',
   fit: fitSchema,
   cacheMarks: true,
   settled: null,
 };
 
 /**
- * Translates a request from the caller's format to the target's.
+ * Translates a request from the client's format to the target's.
  * @throws GatewayError `invalid_json`, `invalid_request`, `not_translatable`
  */
 export function translateRequest(
-  asked: Asked,
+  input: TranslationInput,
   format: WireFormat,
-  known: Partial<Known> = {},
+  options: Partial<TranslationOptions> = {},
 ): TranslatedRequest {
-  return translate(asked, format, { ...nothing, ...known });
+  return translate(input, format, { ...defaults, ...options });
 }
 
-function translate(asked: Asked, format: WireFormat, known: Known): TranslatedRequest {
+function translate(
+  input: TranslationInput,
+  format: WireFormat,
+  options: TranslationOptions,
+): TranslatedRequest {
   try {
-    const bytes = joinedBriefly(asked.body);
-    const route = known.settled === null ? null : translationRoute(asked, format, known);
-    const settled = route === null ? null : goingOn(bytes, asked, format, known, route);
+    const bytes = joinedBriefly(input.body);
+    const route = options.settled === null ? null : translationRoute(input, format, options);
+    const settled = route === null ? null : translateSettled(bytes, input, format, options, route);
     if (settled !== null) return settled;
     const body = bytes.toString('utf8');
-    const carried = carrying(asked, format, known, body);
-    const { isAgents, ...made } = carried ?? inFull(asked, format, known, body);
+    const carried = translateWithoutTexts(input, format, options, body);
+    const { isAgents, ...encoded } = carried ?? translateWhole(input, format, options, body);
     // What is stored of a response has every turn in it.
-    const isStored = asked.responseState && made.request['store'] !== false;
-    if (route !== null && isAgents && !isStored) known.settled?.note(bytes, route);
-    return made;
+    const isStored = input.responseState && encoded.request['store'] !== false;
+    if (route !== null && isAgents && !isStored) options.settled?.note(bytes, route);
+    return encoded;
   } catch (error) {
     // JSON can be read to any depth and written only as deep as the stack goes.
     if (!(error instanceof RangeError)) throw error;
@@ -71,29 +75,34 @@ function translate(asked: Asked, format: WireFormat, known: Known): TranslatedRe
 }
 
 /** Whether a body that was read as text has characters that are no ASCII. */
-function isWide(text: string, { body }: Pick<Asked, 'body'>): boolean {
+function isWide(text: string, { body }: Pick<TranslationInput, 'body'>): boolean {
   return text.length < body.reduce((sum, { length }) => sum + length, 0);
 }
 
-type Noted = TranslatedRequest & { isAgents: boolean };
+type TranslationResult = TranslatedRequest & { isAgents: boolean };
 
-function inFull(asked: Asked, format: WireFormat, known: Known, body: string): Noted {
-  const { made, ...rest } = translated(asked, format, known, requestIn(body, asked));
-  return { ...rest, body: [jsonBytes(JSON.stringify(made), isWide(body, asked))] };
+function translateWhole(
+  input: TranslationInput,
+  format: WireFormat,
+  options: TranslationOptions,
+  body: string,
+): TranslationResult {
+  const { encoded, ...rest } = translateObject(input, format, options, requestIn(body, input));
+  return { ...rest, body: [jsonBytes(JSON.stringify(encoded), isWide(body, input))] };
 }
 
 /** With what was translated of it before; null where nothing was, or the whole of it may say what is wrong with it. */
-function goingOn(
+function translateSettled(
   bytes: Buffer,
-  asked: Asked,
+  input: TranslationInput,
   format: WireFormat,
-  known: Known,
+  options: TranslationOptions,
   route: TranslationRoute,
 ): TranslatedRequest | null {
   try {
-    const settled = known.settled?.translate(bytes, route, (request, conversation) => {
-      const { made, ...rest } = translated(asked, format, known, request, conversation);
-      return { body: made, rest };
+    const settled = options.settled?.translate(bytes, route, (request, conversation) => {
+      const { encoded, ...rest } = translateObject(input, format, options, request, conversation);
+      return { body: encoded, rest };
     });
     if (!settled) return null;
     const { isAgents: _, ...rest } = settled.rest;
@@ -105,37 +114,42 @@ function goingOn(
 }
 
 /** With its long texts passing by; null where there are none, or they might be looked into. */
-function carrying(asked: Asked, format: WireFormat, known: Known, body: string): Noted | null {
-  const [from, to] = [codecOf(format), codecOf(asked.target.format)];
+function translateWithoutTexts(
+  input: TranslationInput,
+  format: WireFormat,
+  options: TranslationOptions,
+  body: string,
+): TranslationResult | null {
+  const [from, to] = [codecOf(format), codecOf(input.target.format)];
   // Whether a request is too short for a prompt cache must not depend on what is carried.
-  const isBlind =
+  const ignoresTexts =
     from.conversation?.opaqueText === 'read' &&
     to.conversation?.opaqueText === 'written' &&
-    markedTurns(asked.target, known) === 0;
-  const carried = isBlind && !asked.responseState ? carryLongTexts(body) : null;
+    markedTurns(input.target, options) === 0;
+  const carried = ignoresTexts && !input.responseState ? carryLongTexts(body) : null;
   if (carried === null) return null;
-  const request = requestIn(carried.body, asked);
+  const request = requestIn(carried.body, input);
   const { messages: _, system: __, ...others } = request;
-  if (holdsCarried(others)) return null;
-  const { made, ...rest } = translated(asked, format, known, request);
-  const whole = carried.putBack(JSON.stringify(made));
-  return whole === null ? null : { ...rest, body: [jsonBytes(whole, isWide(body, asked))] };
+  if (hasMark(others)) return null;
+  const { encoded, ...rest } = translateObject(input, format, options, request);
+  const whole = carried.putBack(JSON.stringify(encoded));
+  return whole === null ? null : { ...rest, body: [jsonBytes(whole, isWide(body, input))] };
 }
 
 /** The request as its format's decoder takes it. @throws GatewayError `invalid_json` */
-export function requestIn(body: string, { named }: Pick<Asked, 'named'>): JsonObject {
-  const sent = parseObject(body);
-  if (sent === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
-  return named === null ? sent : { ...sent, model: named.model, stream: named.stream };
+export function requestIn(body: string, { named }: Pick<TranslationInput, 'named'>): JsonObject {
+  const request = parseObject(body);
+  if (request === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
+  return named === null ? request : { ...request, model: named.model, stream: named.stream };
 }
 
-function translated(
-  { target, responseState = null }: Asked,
+function translateObject(
+  { target, responseState = null }: TranslationInput,
   format: WireFormat,
-  { begun, cacheMarks, fit, most, refused }: Known,
+  { prefix, cacheMarks, fit, outputCap, refusedFields }: TranslationOptions,
   request: JsonObject,
-  { see, shared }: Partial<Parameters<Translate<unknown>>[1]> = {},
-): Omit<Noted, 'body'> & { made: JsonObject } {
+  { onConversation, shared }: Partial<Parameters<Translate<unknown>>[1]> = {},
+): Omit<TranslationResult, 'body'> & { encoded: JsonObject } {
   const { body, conversation, ...rest } = translateConversation(request, {
     from: conversationCodec(format),
     to: conversationCodec(target.format),
@@ -144,20 +158,20 @@ function translated(
     owner: ownerOf(target),
     fit,
     shared,
-    refused,
-    most,
+    refused: refusedFields,
+    most: outputCap,
     cacheMarks,
     complete(read) {
-      see?.(read);
+      onConversation?.(read);
       const whole = responseState === null ? read : conversationOf(read, responseState);
-      return begun === '' ? whole : continued(whole, begun, textTokens(Buffer.byteLength(begun)));
+      return prefix === '' ? whole : continued(whole, prefix, textTokens(Buffer.byteLength(prefix)));
     },
-    amend: (encoded) => (begun === '' ? encoded : prefilled(encoded, target)),
+    amend: (encoded) => (prefix === '' ? encoded : withPrefill(encoded, target)),
   });
   const { includeUsage, messages, stream, tools } = conversation;
   return {
     ...rest,
-    made: body,
+    encoded: body,
     request: responseState === null ? withoutTurns(request) : echoOf(request, responseState),
     stream,
     includeUsage,
@@ -167,7 +181,7 @@ function translated(
 }
 
 /** The request with what its server wants to be told, so that it goes on with the last message. */
-function prefilled(encoded: JsonObject, target: Target): JsonObject {
+function withPrefill(encoded: JsonObject, target: Target): JsonObject {
   const { message, request } = prefillOf(target) ?? {};
   const messages = listOf(encoded['messages']);
   const last = messages.at(-1);
@@ -180,15 +194,15 @@ export function ownerOf({ connection, model }: Target): string {
   return reasoningOwner(connection.id, model);
 }
 
-type ConversingCodec = Codec & { conversation: ConversationCodec; stream: StreamCodec };
+type TranslatableCodec = Codec & { conversation: ConversationCodec; stream: StreamCodec };
 
 /** The codec of a format that takes part in translation. @throws GatewayError `format_not_supported` */
-export function conversationCodec(format: WireFormat): ConversingCodec {
+export function conversationCodec(format: WireFormat): TranslatableCodec {
   const codec = codecOf(format);
-  if (!isConversing(codec)) throw new GatewayError('format_not_supported', `${format} is not translated`);
+  if (!isTranslatable(codec)) throw new GatewayError('format_not_supported', `${format} is not translated`);
   return codec;
 }
 
-function isConversing(codec: Codec): codec is ConversingCodec {
+function isTranslatable(codec: Codec): codec is TranslatableCodec {
   return codec.conversation !== null && codec.stream !== null;
 }

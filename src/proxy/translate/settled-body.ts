@@ -27,14 +27,14 @@ const nothing = Buffer.alloc(0);
  */
 export function written(
   beginning: Beginning,
-  made: JsonObject,
+  translated: JsonObject,
   list: string,
   { first }: Pick<Cut, 'first'>,
   last: Buffer,
 ): readonly Buffer[] {
-  const value = { ...made, [list]: null };
+  const value = { ...translated, [list]: null };
   if (beginning.frame === null || !isSame(beginning.frame.value, value)) {
-    const [before = '', after = ''] = JSON.stringify({ ...made, [list]: MARK }).split(`"${MARK}"`);
+    const [before = '', after = ''] = JSON.stringify({ ...translated, [list]: MARK }).split(`"${MARK}"`);
     beginning.frame = { value, before: Buffer.from(`${before}[`), after: Buffer.from(`]${after}`) };
   }
   if (first.length > 0 && (beginning.first === null || !isSame(beginning.first.value, first)))
@@ -44,7 +44,7 @@ export function written(
     if (json.length > 0) pieces.push(pieces.length > 1 ? json : json.subarray(1));
   };
   if (first.length > 0 && beginning.first !== null) add(beginning.first.json);
-  for (const { made: json } of beginning.settled) add(json);
+  for (const { translated: json } of beginning.settled) add(json);
   add(last);
   pieces.push(beginning.frame.after);
   return pieces;

@@ -3,10 +3,10 @@ import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
 import type { RequestRoute } from '../../codecs/translate/request.ts';
 
 /** A run of exchanges, as they came and as they were translated. */
-interface Settled {
-  came: Buffer;
+interface SettledRun {
+  source: Buffer;
   /** Entries of the target's list, each behind a comma. */
-  made: Buffer;
+  translated: Buffer;
   /** Ids of its calls. */
   calls: readonly string[];
   /** Calls without an id so far, by the name of the tool. */
@@ -25,7 +25,7 @@ export interface Beginning {
   request: JsonObject | null;
   /** As in `Settled`, of the turns before the exchanges. */
   counts: ReadonlyMap<string, number>;
-  settled: Settled[];
+  settled: SettledRun[];
   /** Ids of the calls in settled exchanges. */
   calls: Set<string>;
   /** What the tools that it offers were translated to. */
@@ -86,7 +86,7 @@ export function beginningOf(
 export function sizeOf({ first, frame, head, settled, tail }: Beginning): number {
   const written = (frame?.before.length ?? 0) + (frame?.after.length ?? 0) + (first?.json.length ?? 0);
   let size = 3 * (head.length + tail.length + written);
-  for (const { came, made } of settled) size += came.length + made.length + 256;
+  for (const { source, translated } of settled) size += source.length + translated.length + 256;
   return size;
 }
 
@@ -105,9 +105,9 @@ export function repeatedIn({ head, settled, tail }: Beginning, body: Buffer): [c
   const limit = body.length - tail.length;
   let from = head.length;
   let count = 0;
-  for (const { came } of settled) {
-    const end = from + came.length;
-    if (end > limit || body.compare(came, 0, came.length, from, end) !== 0) break;
+  for (const { source } of settled) {
+    const end = from + source.length;
+    if (end > limit || body.compare(source, 0, source.length, from, end) !== 0) break;
     from = end;
     count += 1;
   }

@@ -24,7 +24,7 @@ const TOGETHER = 2;
 const LEAST_SETTLED = 2_048;
 
 /** A translation, and the names that the target has for tools. */
-interface Made<T> {
+interface Translated<T> {
   body: JsonObject;
   rest: T;
 }
@@ -34,10 +34,10 @@ export type Translate<T> = (
   request: JsonObject,
   conversation: {
     /** Is shown the conversation that was read of it. */
-    see(read: Conversation): void;
+    onConversation(read: Conversation): void;
     shared: NonNullable<RequestRoute['shared']>;
   },
-) => Made<T>;
+) => Translated<T>;
 
 export type Named = { tools: Pick<ToolNames, 'wireName'> };
 
@@ -77,35 +77,37 @@ export function translateWith<T extends Named>(
   const run = beginning.closed || plan.cut === 0 ? null : spanOf(body, from, plan);
   const settles = run !== null && (count > 0 || run.end - run.start >= least);
   const parts = partsOf(beginning, entries, settles ? plan : nothing, shape);
-  const stands = count > 0 || settles;
+  const hasStandIn = count > 0 || settles;
   if (parts === null) {
-    if (!stands) return null;
+    if (!hasStandIn) return null;
     beginning.closed = true;
     return whole();
   }
   const list = [
     ...first,
     ...parts.before,
-    ...(stands ? standInOf(shape, 0) : []),
+    ...(hasStandIn ? standInOf(shape, 0) : []),
     ...parts.run,
     ...(settles ? standInOf(shape, 1) : []),
     ...parts.last,
   ];
   const seen: Run[] = [];
   const { shared } = beginning;
-  const { body: made, rest } = translate(
+  const { body: translated, rest } = translate(
     { ...request, [shape.list]: list, ...route.named },
     {
-      see(conversation) {
-        const own = stands ? runIn(conversation, beginning.calls, settles ? route.enough : null) : null;
-        if (own !== null) seen.push(own);
+      onConversation(conversation) {
+        const ownRun = hasStandIn
+          ? runIn(conversation, beginning.calls, settles ? route.enough : null)
+          : null;
+        if (ownRun !== null) seen.push(ownRun);
       },
       shared,
     },
   );
-  const items = listOf(made[route.list]);
-  const cut = stands ? cutOut(items, settles) : { first: [], run: [], last: items };
-  const [own] = seen;
+  const items = listOf(translated[route.list]);
+  const cut = hasStandIn ? cutOut(items, settles) : { first: [], run: [], last: items };
+  const [ownRun] = seen;
   const runJson = cut === null ? null : entriesJson(cut.run, read.write);
   const lastJson = cut === null ? null : entriesJson(cut.last, read.write);
   if (cut !== null && (runJson === null || lastJson === null || !read.isWritten())) {
@@ -116,27 +118,27 @@ export function translateWith<T extends Named>(
     runJson === null ||
     lastJson === null ||
     cut === null ||
-    (stands && (own === undefined || !areNamedAlike(beginning, own, rest)))
+    (hasStandIn && (ownRun === undefined || !areNamedAlike(beginning, ownRun, rest)))
   ) {
     beginning.closed = true;
     return whole();
   }
-  if (run !== null && settles && own !== undefined) {
+  if (run !== null && settles && ownRun !== undefined) {
     if (count === 0) {
       beginning.head = copyOf(body, 0, run.start);
       beginning.request = { ...request, [shape.list]: [...first, ...parts.before] };
       beginning.counts = parts.counts.before;
     }
-    const came = copyOf(body, run.start, run.end);
+    const source = copyOf(body, run.start, run.end);
     beginning.settled.push({
-      came,
-      made: copyOf(runJson),
-      calls: own.calls,
+      source,
+      translated: copyOf(runJson),
+      calls: ownRun.calls,
       counts: parts.counts.run,
     });
-    for (const id of own.calls) beginning.calls.add(id);
+    for (const id of ownRun.calls) beginning.calls.add(id);
   }
-  return { body: written(beginning, made, route.list, cut, lastJson), rest };
+  return { body: written(beginning, translated, route.list, cut, lastJson), rest };
 }
 
 /**
@@ -219,8 +221,8 @@ function partsOf(
 }
 
 /** Whether the target has the same names for the tools of settled exchanges as before; those of the run are added. */
-function areNamedAlike({ tools: known }: Beginning, { tools }: Run, { tools: names }: Named): boolean {
-  for (const [name, wire] of known) if (names.wireName({ name }) !== wire) return false;
-  for (const name of tools) known.set(name, names.wireName({ name }));
+function areNamedAlike({ tools: earlierNames }: Beginning, { tools }: Run, { tools: names }: Named): boolean {
+  for (const [name, wire] of earlierNames) if (names.wireName({ name }) !== wire) return false;
+  for (const name of tools) earlierNames.set(name, names.wireName({ name }));
   return true;
 }

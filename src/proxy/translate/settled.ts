@@ -44,19 +44,19 @@ export interface SettledTurns {
 /** @param maxBytes of all that is kept */
 export function createSettledTurns(maxBytes = MAX_BYTES): SettledTurns {
   // A Map keeps its order of insertion: the first one is the one that was not used for the longest time.
-  const known = new Map<Beginning, number>();
+  const conversations = new Map<Beginning, number>();
   let bytes = 0;
   const drop = (one: Beginning) => {
-    bytes -= known.get(one) ?? 0;
-    known.delete(one);
+    bytes -= conversations.get(one) ?? 0;
+    conversations.delete(one);
   };
   const keep = (one: Beginning) => {
     drop(one);
     const size = sizeOf(one);
     if (size > maxBytes) return;
-    known.set(one, size);
+    conversations.set(one, size);
     bytes += size;
-    for (const oldest of known.keys()) {
+    for (const oldest of conversations.keys()) {
       if (bytes <= maxBytes) return;
       drop(oldest);
     }
@@ -64,12 +64,12 @@ export function createSettledTurns(maxBytes = MAX_BYTES): SettledTurns {
   return {
     translate(body, route, translate) {
       if (body.length < LEAST_BYTES) return null;
-      const beginning = longestOf(known.keys(), body, route);
+      const beginning = longestOf(conversations.keys(), body, route);
       if (beginning === null) return null;
       drop(beginning);
-      const made = translateWith(beginning, body, route, translate);
-      if (made !== null) keep(beginning);
-      return made;
+      const translated = translateWith(beginning, body, route, translate);
+      if (translated !== null) keep(beginning);
+      return translated;
     },
     note(body, route) {
       const span = body.length < LEAST_BYTES ? null : listSpan(body, route.shape.list);
@@ -80,16 +80,20 @@ export function createSettledTurns(maxBytes = MAX_BYTES): SettledTurns {
       return bytes;
     },
     get exchanges() {
-      return [...known.keys()].reduce((sum, { calls }) => sum + calls.size, 0);
+      return [...conversations.keys()].reduce((sum, { calls }) => sum + calls.size, 0);
     },
   };
 }
 
 /** The conversation that the body goes on with; of several the one of which it repeats most. */
-function longestOf(known: Iterable<Beginning>, body: Buffer, route: TranslationRoute): Beginning | null {
+function longestOf(
+  conversations: Iterable<Beginning>,
+  body: Buffer,
+  route: TranslationRoute,
+): Beginning | null {
   let longest: Beginning | null = null;
   let most = -1;
-  for (const one of known) {
+  for (const one of conversations) {
     if (one.key !== route.key || one.dialect !== route.dialect || !beginsAndEndsAs(one, body)) continue;
     const [, end] = repeatedIn(one, body);
     if (end < most) continue;

@@ -38,7 +38,7 @@ export interface Run {
 export function runIn(
   { messages, tools }: Conversation,
   before: ReadonlySet<string>,
-  enough: number | null,
+  minBytes: number | null,
 ): Run | null {
   const seen = new Set<string>();
   for (const { parts } of messages)
@@ -50,13 +50,13 @@ export function runIn(
     }
   const [start, next] = ids.map((id) => messages.findIndex(({ parts }) => isCall(parts[0], id)));
   if (start === undefined || !standsAlone(messages, start)) return null;
-  if (enough === null) return { calls: [], tools: new Set() };
+  if (minBytes === null) return { calls: [], tools: new Set() };
   if (next === undefined || !standsAlone(messages, next)) return null;
   const run = messages.slice(start + 2, next);
   const offered = new Set(
     tools.flatMap((tool) => (tool.kind === 'function' && tool.namespace === undefined ? [tool.name] : [])),
   );
-  return isPlain(run, offered, before.size > 0 ? 0 : enough) ? learnt(run) : null;
+  return isPlain(run, offered, before.size > 0 ? 0 : minBytes) ? runOf(run) : null;
 }
 
 const isCall = (part: Part | undefined, id: string) => part?.type === 'tool-call' && part.id === id;
@@ -73,32 +73,32 @@ function standsAlone(messages: readonly Message[], index: number): boolean {
 }
 
 /** Whether messages are exchanges alone: answers that say something, each call with its result behind them, and words. */
-function isPlain(messages: readonly Message[], offered: ReadonlySet<string>, enough: number): boolean {
+function isPlain(messages: readonly Message[], offered: ReadonlySet<string>, minBytes: number): boolean {
   let bytes = 0;
   for (const { answers, rest } of runsOf(messages)) {
     const waiting = new Set<string>();
-    let speaks = false;
+    let hasContent = false;
     for (const { name, parts } of answers) {
       if (name !== undefined) return false;
       for (const part of parts) {
         if ('cache' in part) return false;
-        if (part.type === 'text') speaks ||= part.text.trim() !== '';
+        if (part.type === 'text') hasContent ||= part.text.trim() !== '';
         else if (part.type === 'tool-call') {
           const { id, kind, name: tool, namespace } = part;
           if (kind !== 'function' || namespace !== undefined || !offered.has(tool) || id === '') return false;
           waiting.add(id);
-          speaks = true;
+          hasContent = true;
         } else if (part.type !== 'reasoning') return false;
       }
     }
-    if (answers.length === 0 || !speaks) return false;
-    speaks = false;
+    if (answers.length === 0 || !hasContent) return false;
+    hasContent = false;
     for (const { name, parts, role } of rest) {
       if (name !== undefined || role === 'assistant') return false;
       for (const part of parts) {
         if ('cache' in part) return false;
         if (part.type === 'text') {
-          speaks ||= role === 'user' && part.text.trim() !== '';
+          hasContent ||= role === 'user' && part.text.trim() !== '';
           bytes += part.text.length;
         } else if (part.type === 'tool-result') {
           if (part.kind !== 'function' || !waiting.delete(part.callId)) return false;
@@ -106,16 +106,16 @@ function isPlain(messages: readonly Message[], offered: ReadonlySet<string>, eno
             if (one.type !== 'text' || 'cache' in one) return false;
             bytes += one.text.length;
           }
-          speaks = true;
+          hasContent = true;
         } else return false;
       }
     }
-    if (!speaks || waiting.size > 0) return false;
+    if (!hasContent || waiting.size > 0) return false;
   }
-  return bytes >= enough;
+  return bytes >= minBytes;
 }
 
-function learnt(messages: readonly Message[]): Run {
+function runOf(messages: readonly Message[]): Run {
   const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'));
   return { calls: calls.map(({ id }) => safeId(id)), tools: new Set(calls.map(({ name }) => name)) };
 }

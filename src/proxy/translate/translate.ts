@@ -9,7 +9,7 @@ import { GatewayError } from '../../lib/error.ts';
 import { FrameBuffer } from '../../lib/frame-buffer.ts';
 import type { Frame } from '../../lib/sse.ts';
 import type { ClientStream } from '../answer/client-stream.ts';
-import type { Answering, AnswerReader } from '../answer/reader.ts';
+import type { AnswerReader, ReaderContext } from '../answer/reader.ts';
 import { firstCharacter, shapeOf } from '../answer/shape.ts';
 import type { Failure } from '../request/failure.ts';
 import type { AnswerSink } from '../request/outcome.ts';
@@ -21,13 +21,13 @@ import { answerParts } from './answer-chain.ts';
 import { conversationCodec } from './request.ts';
 
 /** Most bytes of one whole answer, or of one frame of a stream. */
-const HELD_BYTES = 16 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
-/** Carries one upstream answer of another format to the caller, part by part. */
+/** Carries one upstream answer of another format to the client, part by part. */
 export class Translation implements AnswerReader {
   readonly #sink: AnswerSink;
-  readonly #caller: ClientStream;
-  readonly #redact: Answering['redact'];
+  readonly #client: ClientStream;
+  readonly #redact: ReaderContext['redact'];
   readonly #target: Target;
   /** Another target began the answer. */
   readonly #continues: boolean;
@@ -42,15 +42,15 @@ export class Translation implements AnswerReader {
   /** Whether records wait for the end of this turn of the event loop. */
   #waiting = false;
 
-  constructor(answering: Answering, translation: RequestInFormat) {
-    const { partial, target } = answering.request;
-    const { exchange, responseState } = answering.facts;
-    this.#sink = answering.sink;
-    this.#caller = answering.caller;
-    this.#redact = answering.redact;
+  constructor(context: ReaderContext, translation: RequestInFormat) {
+    const { partial, target } = context.request;
+    const { exchange, responseState } = context.facts;
+    this.#sink = context.sink;
+    this.#client = context.client;
+    this.#redact = context.redact;
     this.#target = target;
     this.#continues = partial !== null;
-    this.#answer = new TranslatedAnswer(answering, translation);
+    this.#answer = new TranslatedAnswer(context, translation);
     const upstream = conversationCodec(target.format);
     this.#upstream = upstream;
     this.#bytes = new FrameBuffer((bytes) => upstream.stream.split(bytes));
@@ -58,7 +58,7 @@ export class Translation implements AnswerReader {
       target,
       request: translation,
       compactionOf: responseState?.compacts === true ? exchange.id : null,
-      begun: partial?.begun ?? null,
+      prefix: partial?.prefix ?? null,
     });
   }
 
@@ -81,10 +81,13 @@ export class Translation implements AnswerReader {
     if (this.#shape === 'unknown')
       this.#shape = this.#upstream.stream.framing === 'lines' ? 'stream' : shapeOf(chunk);
     const mayBeComplete = this.#bytes.add(chunk);
-    if (this.#bytes.length > HELD_BYTES) {
+    if (this.#bytes.length > MAX_BUFFERED_BYTES) {
       const what = this.#shape === 'whole' ? 'answer' : 'stream has a record that';
       this.#answer.fail(
-        new GatewayError('upstream_protocol', `The upstream's ${what} is larger than ${HELD_BYTES} bytes`),
+        new GatewayError(
+          'upstream_protocol',
+          `The upstream's ${what} is larger than ${MAX_BUFFERED_BYTES} bytes`,
+        ),
       );
       return true;
     }
@@ -147,14 +150,14 @@ export class Translation implements AnswerReader {
     this.#readBeforeEnd();
     if (this.#answer.ended) return;
     // Who was to go on has not heard of it yet: its old connection was closed.
-    const unheard = failure.safeToRetry && this.#continues;
-    if (this.#answer.committed && !unheard) this.#answer.fail(failure.error);
+    const canRetry = failure.safeToRetry && this.#continues;
+    if (this.#answer.committed && !canRetry) this.#answer.fail(failure.error);
     else this.#sink.settled({ kind: 'failed', failure });
   }
 
-  onCallerGone(): void {
+  onClientGone(): void {
     this.#readBeforeEnd();
-    this.#answer.gone();
+    this.#answer.clientGone();
   }
 
   interrupt(error: GatewayError): void {
@@ -164,7 +167,7 @@ export class Translation implements AnswerReader {
 
   /** What is written are whole frames. */
   takesKeepAlive(): boolean {
-    return this.#status < 300 || this.#caller.state !== 'unopened';
+    return this.#status < 300 || this.#client.state !== 'unopened';
   }
 
   #onWhole(body: Buffer): void {
@@ -206,6 +209,6 @@ export class Translation implements AnswerReader {
       target: this.#target,
       redact: this.#redact,
     });
-    this.#answer.fail(read.error, { answer: { status, headers, said: read.said, body: null } });
+    this.#answer.fail(read.error, { answer: { status, headers, errorText: read.errorText, body: null } });
   }
 }

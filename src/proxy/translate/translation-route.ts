@@ -5,8 +5,8 @@ import { leastKept } from '../../codecs/prompt-cache/cache-worth.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { providerDialect } from '../../providers/dialect.ts';
-import type { Asked, Known } from './asked.ts';
 import type { TranslationRoute } from './settled-conversation.ts';
+import type { TranslationInput, TranslationOptions } from './translation-input.ts';
 
 /** Targets look at no exchange before the last one. */
 const LAST = 1;
@@ -14,7 +14,7 @@ const LAST = 1;
 /** Turns at whose ends a target is told to keep the prompt, at most: 0 where it is not, however long the request is. */
 export function markedTurns(
   { format, model, provider }: Pick<Target, 'format' | 'model' | 'provider'>,
-  { cacheMarks }: Pick<Known, 'cacheMarks'>,
+  { cacheMarks }: Pick<TranslationOptions, 'cacheMarks'>,
 ): number {
   if (!cacheMarks) return 0;
   return codecOf(format).conversation?.markedTurns?.(model, providerDialect(provider)) ?? 0;
@@ -26,17 +26,22 @@ export function markedTurns(
  * messages are not written as they came.
  */
 export function translationRoute(
-  { named, target, responseState }: Pick<Asked, 'named' | 'target' | 'responseState'>,
+  { named, target, responseState }: Pick<TranslationInput, 'named' | 'target' | 'responseState'>,
   format: WireFormat,
-  { begun, cacheMarks, most, refused }: Pick<Known, 'begun' | 'cacheMarks' | 'most' | 'refused'>,
+  {
+    prefix,
+    cacheMarks,
+    outputCap,
+    refusedFields,
+  }: Pick<TranslationOptions, 'prefix' | 'cacheMarks' | 'outputCap' | 'refusedFields'>,
 ): TranslationRoute | null {
   const shape = exchangeShapes[format];
   const list = exchangeShapes[target.format]?.list;
   const { connection, model, provider } = target;
   const { callIds } = providerDialect(provider);
-  if (shape === undefined || list === undefined || begun !== '' || callIds === 'short') return null;
+  if (shape === undefined || list === undefined || prefix !== '' || callIds === 'short') return null;
   if (responseState && !isPlain(responseState)) return null;
-  if (refused.some(isOfMessages)) return null;
+  if (refusedFields.some(isOfMessages)) return null;
   const marked = markedTurns(target, { cacheMarks });
   return {
     key: JSON.stringify([
@@ -44,9 +49,9 @@ export function translationRoute(
       target.format,
       model,
       connection.id,
-      most,
+      outputCap,
       cacheMarks,
-      refused,
+      refusedFields,
       named,
       Boolean(responseState),
     ]),
@@ -60,6 +65,11 @@ export function translationRoute(
 }
 
 /** Whether the gateway keeps no state of the request beside its body. */
-function isPlain({ compaction, compacts, input, previousId }: NonNullable<Asked['responseState']>): boolean {
+function isPlain({
+  compaction,
+  compacts,
+  input,
+  previousId,
+}: NonNullable<TranslationInput['responseState']>): boolean {
   return previousId === null && input === null && compaction === null && !compacts;
 }

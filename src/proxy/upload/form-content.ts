@@ -16,7 +16,7 @@ const MAX_MODEL_BYTES = 1_024;
 /** Finds the field `model` of a form while it passes. */
 export class FormContents {
   readonly #scanner: FormScanner;
-  #found = false;
+  #hasModel = false;
   /** What came of the value so far, while it comes. */
   #value: Buffer[] | null = null;
   #valueBytes = 0;
@@ -33,7 +33,7 @@ export class FormContents {
   /** @throws GatewayError `invalid_request` for a form that is not complete, `missing_model` */
   end(): void {
     this.#scanner.end();
-    if (!this.#found)
+    if (!this.#hasModel)
       throw new GatewayError(
         'missing_model',
         'The form has no field "model": add one, e.g. openai/whisper-1',
@@ -70,14 +70,14 @@ export class FormContents {
         },
       );
     // An upstream that takes the last of two would be asked for another model than was checked.
-    if (this.#found) {
+    if (this.#hasModel) {
       throw new GatewayError('duplicate_field', 'The form names "model" twice: send it once', {
         param: 'model',
       });
     }
     if (part.filename !== null || part.encoded)
       throw badModel('must be a plain field, not a file or encoded');
-    this.#found = true;
+    this.#hasModel = true;
     this.#value = [];
   }
 }

@@ -36,11 +36,11 @@ function boundaryOf({ path, request }: Exchange, { bodies }: MediaCodec): string
   const type = contentTypeOf(request.headers['content-type']);
   if (type.kind === 'form' && bodies.includes('form')) return type.boundary;
   if (type.kind === 'json' && bodies.includes('json')) return null;
-  const sent = type.kind === 'other' ? type.text.replace(/[^\x20-\x7e]/g, '?') : names[type.kind];
-  const wanted = bodies.map((body) => names[body]).join(' or ');
+  const received = type.kind === 'other' ? type.text.replace(/[^\x20-\x7e]/g, '?') : names[type.kind];
+  const accepted = bodies.map((body) => names[body]).join(' or ');
   throw new GatewayError(
     'unsupported_content_type',
-    `${safePath(path)} takes ${wanted}, and was sent ${sent}`,
+    `${safePath(path)} takes ${accepted}, and was sent ${received}`,
     {
       param: 'content-type',
     },

@@ -42,18 +42,18 @@ function uploadOf(
   request: IncomingMessage,
   form: FormReader,
   spool: Spool,
-  found: FormContent & { kind: 'model' },
+  field: FormContent & { kind: 'model' },
 ): Upload {
-  let begun = false;
+  let isConsumed = false;
   return {
-    model: found.value,
-    get begun() {
-      return begun;
+    model: field.value,
+    get isConsumed() {
+      return isConsumed;
     },
     length: (model) =>
-      form.declared === null ? null : form.declared - found.length + Buffer.byteLength(model),
+      form.declared === null ? null : form.declared - field.length + Buffer.byteLength(model),
     async *body(model) {
-      begun = true;
+      isConsumed = true;
       try {
         yield* spool.contents();
         yield Buffer.from(model);
@@ -108,13 +108,13 @@ class FormReader {
       const chunk: Buffer | null = request.read();
       if (chunk !== null) return chunk;
       if (request.readableEnded) return null;
-      if (request.destroyed) throw goneAway(request);
-      await somethingHappens(request);
+      if (request.destroyed) throw clientGoneError(request);
+      await nextEvent(request);
     }
   }
 }
 
-function somethingHappens(request: IncomingMessage): Promise<void> {
+function nextEvent(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     const events = ['readable', 'end', 'error', 'close'];
     const listener = () => {
@@ -126,7 +126,7 @@ function somethingHappens(request: IncomingMessage): Promise<void> {
 }
 
 /** Why a request ended early: the gateway's own reason where it had one. */
-function goneAway({ errored }: IncomingMessage): GatewayError {
+function clientGoneError({ errored }: IncomingMessage): GatewayError {
   if (errored instanceof GatewayError) return errored;
   const message = 'the client closed the connection before its request was complete';
   return new GatewayError('client_closed', message, { cause: errored });

@@ -20,7 +20,7 @@ export interface AgentRequest {
 }
 
 /** An agent that is ready to be asked. */
-export interface AskedAgent extends Upstream {
+export interface ReadyAgent extends Upstream {
   /** What it is not told. */
   dropped: readonly Concept[];
   /** What the chat format calls the bound of the answer, where agents were to be told one; null where none is set. */
@@ -28,7 +28,7 @@ export interface AskedAgent extends Upstream {
 }
 
 /** Asks an agent on this machine. @throws GatewayError */
-export type AskAgent = (request: AgentRequest) => AskedAgent;
+export type AskAgent = (request: AgentRequest) => ReadyAgent;
 
 /**
  * The request to an agent, in the chat format, and what the agent cannot be told of it, in the client's words.
@@ -37,10 +37,10 @@ export type AskAgent = (request: AgentRequest) => AskedAgent;
 export function agentRequest(
   askAgent: AskAgent,
   { codec, exchange, principal }: RequestFacts,
-  { asked: own, body, target, translation }: OutgoingRequest,
+  { clientBody, body, target, translation }: OutgoingRequest,
 ): { upstream: UpstreamRequest; dropped: string[] } {
-  const session = sessionOf(exchange.request.headers, codec.format, own);
-  const asked = askAgent({
+  const session = sessionOf(exchange.request.headers, codec.format, clientBody);
+  const agent = askAgent({
     model: target.model,
     owner: principal.keyId,
     session: session === null || session.key.startsWith('words:') ? null : session.key,
@@ -48,10 +48,10 @@ export function agentRequest(
   });
   const request = translation?.request ?? {};
   const { conversation } = codec;
-  const words = asked.dropped.map((concept) =>
+  const words = agent.dropped.map((concept) =>
     conversation === null ? concept : clientWord(conversation, concept, request),
   );
-  const bound = asked.bound === null ? null : (outputCapOf(codec, request)?.name ?? asked.bound);
-  const upstream = { upstream: asked, origin: 'http://acp.invalid', host: 'acp', path: '/', headers: [] };
+  const bound = agent.bound === null ? null : (outputCapOf(codec, request)?.name ?? agent.bound);
+  const upstream = { upstream: agent, origin: 'http://acp.invalid', host: 'acp', path: '/', headers: [] };
   return { upstream: { ...upstream, body: [] }, dropped: [...words, ...(bound === null ? [] : [bound])] };
 }

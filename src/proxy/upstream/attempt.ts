@@ -275,7 +275,7 @@ export class Attempt implements AttemptControl, ExchangeHandler {
   }
 }
 
-/** A fault of our own while an answer is carried: the caller gets an error, not silence. */
+/** A fault of our own while an answer is carried: the client gets an error, not silence. */
 function bug(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause;
   // JSON can be read to any depth and written only as deep as the stack goes.

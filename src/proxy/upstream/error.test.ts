@@ -93,7 +93,7 @@ const invalidKey = {
 };
 
 describe('an HTTP error of Google', () => {
-  it('keeps its number and its details for callers of the same format', () => {
+  it('keeps its number and its details for clients of the same format', () => {
     const { body, error } = read('gemini', 429, quota);
     assert.deepEqual(JSON.parse(String(body)), quota);
     assert.equal(error.status, 429);
@@ -185,7 +185,7 @@ describe('a conversation that is too long for its model', () => {
     ],
   ];
   for (const [format, json, sentence] of said) {
-    it(`is told by ${format}, and to every caller in the words that make it compact`, () => {
+    it(`is told by ${format}, and to every client in the words that make it compact`, () => {
       const { error } = read(format, 400, json);
       assert.deepEqual([error.code, error.status], ['context_length_exceeded', 400]);
       const errorOf = (to: WireFormat) =>

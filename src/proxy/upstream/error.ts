@@ -23,15 +23,15 @@ export interface UpstreamErrorInput {
 
 export interface UpstreamError {
   error: GatewayError;
-  /** The body to relay when it is already a proper error of the caller's dialect; null when it must be rendered anew. */
+  /** The body to relay when it is already a proper error of the client's dialect; null when it must be rendered anew. */
   body: Buffer | null;
   /** The error's type, code and message together, for what it means (`health/faults.ts`). */
-  said: string;
+  errorText: string;
 }
 
 /**
  * Reads an upstream's HTTP error, whatever its shape: a proper error of the dialect is kept byte for byte,
- * while HTML pages, empty bodies, `{"detail":…}` and bare strings become one that the caller's SDK can read.
+ * while HTML pages, empty bodies, `{"detail":…}` and bare strings become one that the client's SDK can read.
  */
 export function readUpstreamError({
   format,
@@ -42,38 +42,40 @@ export function readUpstreamError({
   redact,
   now = Date.now(),
 }: UpstreamErrorInput): UpstreamError {
-  const { clean, json } = redacted(body, redact);
+  const { clean, json } = redactBody(body, redact);
   const inAnswer = isObject(json) ? errorInAnswer(json) : null;
-  const sentence = vendorMessage(Array.isArray(json) ? json[0] : json) || (inAnswer?.message ?? '');
-  const message = sentence === '' ? describe({ status, headers, target }, clean, json) : sentence;
+  const vendorText = vendorMessage(Array.isArray(json) ? json[0] : json) || (inAnswer?.message ?? '');
+  const message = vendorText === '' ? describe({ status, headers, target }, clean, json) : vendorText;
   const google = googleDetails(json);
-  const said = [wordsIn(json), inAnswer?.code ?? '', message].join(' ');
+  const errorText = [identifiersIn(json), inAnswer?.code ?? '', message].join(' ');
   const tooLong = (status === 400 || status === 413) && saysOverflow(`${codeIn(json)} ${message}`);
   if (tooLong)
     return {
       error: new GatewayError('context_length_exceeded', message),
       body: properBody(format, json, clean),
-      said,
+      errorText,
     };
   const until = status < 400 ? null : retryAt(headers, '', google?.retryAfter ?? null, now);
   const error = new GatewayError('upstream_error', message, {
     // Google answers 400 for a key that is not valid.
     status: status === 400 && google?.invalidKey === true ? 401 : status,
-    vendorCode: vendorCode(status, errorIn(json), sentence),
+    vendorCode: vendorCode(status, errorIn(json), vendorText),
     ...(until === null ? {} : { retryAfter: Math.ceil((until - now) / 1000) }),
   });
-  return { error, body: properBody(format, json, clean), said };
+  return { error, body: properBody(format, json, clean), errorText };
 }
 
 /** The body and what it says, both without secrets: JSON may spell one with escapes. */
-function redacted(body: Buffer, redact: (text: string) => string): { clean: Buffer; json: unknown } {
+function redactBody(body: Buffer, redact: (text: string) => string): { clean: Buffer; json: unknown } {
   const text = body.toString('utf8');
-  const without = redact(text);
-  const clean = without === text ? body : Buffer.from(without);
+  const redactedText = redact(text);
+  const clean = redactedText === text ? body : Buffer.from(redactedText);
   const json = parse(clean);
-  const spelled = json === undefined ? '' : JSON.stringify(json);
-  const plain = redact(spelled);
-  return plain === spelled ? { clean, json } : { clean: Buffer.from(plain), json: parse(Buffer.from(plain)) };
+  const serialized = json === undefined ? '' : JSON.stringify(json);
+  const redactedJson = redact(serialized);
+  return redactedJson === serialized
+    ? { clean, json }
+    : { clean: Buffer.from(redactedJson), json: parse(Buffer.from(redactedJson)) };
 }
 
 function parse(body: Buffer): unknown {
@@ -99,7 +101,7 @@ function properBody(format: WireFormat, json: unknown, body: Buffer): Buffer | n
 }
 
 /** What else an error calls itself: its type, code, status and Google's ids of quotas. */
-function wordsIn(json: unknown): string {
+function identifiersIn(json: unknown): string {
   const object = Array.isArray(json) ? json[0] : json;
   const error = isObject(object) ? object['error'] : undefined;
   if (!isObject(error)) return isObject(object) ? codesOf(object) : '';

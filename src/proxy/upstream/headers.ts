@@ -6,9 +6,9 @@ import { viaHeader } from '../inbound/loop.ts';
 
 /**
  * Never forwarded upstream: hop-by-hop fields (RFC 9110, 7.6.1), what this hop sets itself, every place a
- * caller's credential can stand, cookies, and traces of the caller's network position.
+ * client's credential can stand, cookies, and traces of the client's network position.
  */
-const heldBack = new Set([
+const neverForwarded = new Set([
   'content-type',
   'x-http-method-override',
   'x-method-override',
@@ -48,9 +48,9 @@ const heldBack = new Set([
   viaHeader,
 ]);
 
-const heldBackPrefix = /^(?:x-gateway-|x-forwarded-|sec-)/;
+const neverForwardedPrefix = /^(?:x-gateway-|x-forwarded-|sec-)/;
 
-/** What goes to a vendor that the caller's own headers were not written for. */
+/** What goes to a vendor that the client's own headers were not written for. */
 const standard = new Set([
   'accept',
   'accept-language',
@@ -63,8 +63,8 @@ const standard = new Set([
   'openai-beta',
 ]);
 
-/** Never forwarded to the caller: this hop's own matters, cookies, and who owns the upstream account. */
-const keptFromCaller = new Set([
+/** Never forwarded to the client: this hop's own matters, cookies, and who owns the upstream account. */
+const neverReturned = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -97,7 +97,7 @@ export interface UpstreamHeadersInput {
   raw: readonly string[];
   target: Target;
   format: WireFormat;
-  /** The request was translated: what the caller's vendor defined means nothing to this one. */
+  /** The request was translated: what the client's vendor defined means nothing to this one. */
   translated: boolean;
   /** What the body is: the upstream must read it as the gateway did, whatever the client called it. */
   contentType: string;
@@ -108,7 +108,7 @@ export interface UpstreamHeadersInput {
 }
 
 /**
- * The headers of the upstream request, flat. The connection's key replaces whatever the caller sent; a credential that
+ * The headers of the upstream request, flat. The connection's key replaces whatever the client sent; a credential that
  * is more than a key is put in when the request is sent (`authorised.ts`).
  */
 export function upstreamHeaders({
@@ -123,29 +123,30 @@ export function upstreamHeaders({
 }: UpstreamHeadersInput): string[] {
   const { provider, connection } = target;
   const headers: string[] = [];
-  const own = Object.entries(provider.headers ?? {});
-  const ofThisHop = connectionOptions(raw);
+  const providerHeaders = Object.entries(provider.headers ?? {});
+  const requestConnectionFields = connectionOptions(raw);
   // The state belongs to the client's trace, which is not gone on with where its `traceparent` is none.
   const traceId = traceparent?.slice(3, 35) ?? '';
   const keepsTrace = traceparent === null || raw.some((value) => value.includes(traceId));
-  const meaningless = provider.modelInPath?.[format]?.withoutHeaders ?? [];
+  const unsupportedHeaders = provider.modelInPath?.[format]?.withoutHeaders ?? [];
   // Most headers of an SDK mean nothing to another vendor, which is the cheapest to see.
   const standardOnly = translated || provider.forwardHeaders === 'standard';
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index]?.toLowerCase() ?? '';
     const value = raw[index + 1] ?? '';
     if (standardOnly && !standard.has(name)) continue;
-    if (heldBack.has(name) || ofThisHop.has(name) || heldBackPrefix.test(name)) continue;
+    if (neverForwarded.has(name) || requestConnectionFields.has(name) || neverForwardedPrefix.test(name))
+      continue;
     if (translated && name === 'accept') continue;
     if (isForeign(name, format, translated)) continue;
-    if (meaningless.includes(name)) continue;
+    if (unsupportedHeaders.includes(name)) continue;
     if (traceparent !== null && name === 'traceparent') continue;
     if (!keepsTrace && name === 'tracestate') continue;
     headers.push(name, value);
   }
-  const added = own.filter(([name]) => !hasName(headers, name));
+  const missingHeaders = providerHeaders.filter(([name]) => !hasName(headers, name));
   headers.push('content-type', contentType);
-  for (const [name, value] of added) headers.push(name, value);
+  for (const [name, value] of missingHeaders) headers.push(name, value);
   headers.push(viaHeader, via, 'x-request-id', requestId);
   if (traceparent !== null) headers.push('traceparent', traceparent);
   const auth = provider.formatAuth?.[format] ?? provider.auth;
@@ -184,12 +185,12 @@ function optionsIn(connection: string): ReadonlySet<string> {
   return new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
 }
 
-/** The upstream's headers as the caller may see them, flat, without any about the body's length or encoding. */
+/** The upstream's headers as the client may see them, flat, without any about the body's length or encoding. */
 export function clientHeaders(status: number, upstream: IncomingHttpHeaders): string[] {
   const headers: string[] = [];
-  const ofThatHop = optionsIn(String(upstream.connection ?? ''));
+  const responseConnectionFields = optionsIn(String(upstream.connection ?? ''));
   for (const name in upstream) {
-    if (keptFromCaller.has(name) || ofThatHop.has(name) || isOwn(name)) continue;
+    if (neverReturned.has(name) || responseConnectionFields.has(name) || isOwn(name)) continue;
     const value = upstream[name];
     if (typeof value === 'string') headers.push(name, value);
     else if (value !== undefined) for (const one of value) headers.push(name, one);

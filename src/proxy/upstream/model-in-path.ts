@@ -9,7 +9,7 @@ export interface InPath {
   /** Behind the path of the format. */
   end: string;
   body: readonly Buffer[];
-  /** What the caller asked for in its headers and this provider does not know. */
+  /** What the client asked for in its headers and this provider does not know. */
   dropped: string[];
 }
 
@@ -28,11 +28,11 @@ export function modelInPath(
   rule: ModelInPath,
 ): InPath {
   const { betas, members, without } = rule;
-  const asked = !isTranslated && betas !== undefined ? betasOf(exchange) : [];
-  const known = asked.filter((beta) => betas?.known.includes(beta));
+  const requestedBetas = !isTranslated && betas !== undefined ? betasOf(exchange) : [];
+  const supported = requestedBetas.filter((beta) => betas?.supported.includes(beta));
   const added = {
     ...members,
-    ...(betas === undefined || known.length === 0 ? {} : { [betas.member]: known }),
+    ...(betas === undefined || supported.length === 0 ? {} : { [betas.member]: supported }),
   };
   return {
     // A name of the provider's own may have slashes and colons (an ARN), which are part of it.
@@ -42,15 +42,15 @@ export function modelInPath(
   };
 }
 
-/** What the caller asks for in its headers and a provider does not know, as it is named in `x-gateway-dropped`. */
+/** What the client asks for in its headers and a provider does not know, as it is named in `x-gateway-dropped`. */
 export function unknownBetas(exchange: Pick<AnyExchange, 'request'>, { betas }: ModelInPath): string[] {
   if (betas === undefined) return [];
   return betasOf(exchange)
-    .filter((beta) => !betas.known.includes(beta))
+    .filter((beta) => !betas.supported.includes(beta))
     .map((beta) => `anthropic-beta:${beta}`);
 }
 
-/** The betas that the caller's header names. */
+/** The betas that the client's header names. */
 function betasOf({ request }: Pick<AnyExchange, 'request'>): string[] {
   const header = request.headers['anthropic-beta'];
   const named = String(header ?? '')

@@ -64,8 +64,8 @@ export function createPools({ client, connectMs, listening }: PoolsInput): Pools
   };
   return {
     endpoint(baseUrl, path, paths) {
-      const known = endpoints.get(baseUrl)?.get(path);
-      if (known !== undefined) return known;
+      const existing = endpoints.get(baseUrl)?.get(path);
+      if (existing !== undefined) return existing;
       const all = Object.values(paths).filter((one) => one !== undefined);
       const url = new URL(upstreamUrl(baseUrl, path, all));
       const endpoint = {
@@ -75,8 +75,8 @@ export function createPools({ client, connectMs, listening }: PoolsInput): Pools
         host: url.host,
         path: url.pathname + url.search,
       };
-      const ofBase = endpoints.get(baseUrl) ?? new Map<string, Endpoint>();
-      endpoints.set(baseUrl, ofBase.set(path, endpoint));
+      const byPath = endpoints.get(baseUrl) ?? new Map<string, Endpoint>();
+      endpoints.set(baseUrl, byPath.set(path, endpoint));
       return endpoint;
     },
     async close() {

@@ -19,7 +19,7 @@ export function redactedFailure(failure: Failure, redact: (text: string) => stri
   const { answer, error } = failure;
   const clean = redactedError(error, redact);
   if (answer === undefined) return clean === error ? failure : { ...failure, error: clean };
-  return { ...failure, error: clean, answer: { ...answer, said: redact(answer.said) } };
+  return { ...failure, error: clean, answer: { ...answer, errorText: redact(answer.errorText) } };
 }
 
 /** The error with its message redacted. */

@@ -12,7 +12,7 @@ import type { OutgoingRequest } from '../request/outgoing.ts';
 import type { Upload } from '../request/upload.ts';
 import { type AskAgent, agentRequest } from './agent.ts';
 import type { UpstreamRequest } from './attempt.ts';
-import { authorised } from './authorised.ts';
+import { authorized } from './authorized.ts';
 import { builtinUpstream } from './builtin.ts';
 import { upstreamHeaders } from './headers.ts';
 import type { Pools } from './pools.ts';
@@ -46,7 +46,7 @@ export function readyRequest(
   context: UpstreamContext,
   facts: RequestFacts,
   request: OutgoingRequest,
-  again: boolean,
+  freshSocket: boolean,
 ): ReadyRequest {
   const { attempt, body, pathEnd, target, translation } = request;
   const { exchange, upload } = facts;
@@ -63,14 +63,14 @@ export function readyRequest(
     body,
     pathOf: (path) => (pathEnd === '' ? path : extendPath(path, pathEnd)),
     translated: translation !== null,
-    again,
+    freshSocket,
     attempt,
     ...(upload === null ? {} : { contentType: String(exchange.request.headers['content-type']) }),
   });
   return { upstream: upload === null ? upstream : withUpload(upstream, upload, target.model), request };
 }
 
-/** The request with the caller's form as its body; of known length where the caller's is. */
+/** The request with the client's form as its body; of known length where the client's is. */
 function withUpload(request: UpstreamRequest, upload: Upload, model: string): UpstreamRequest {
   const length = upload.length(model);
   const headers = length === null ? [] : ['content-length', String(length)];
@@ -83,18 +83,18 @@ export interface RequestInput {
   body: readonly Buffer[];
   /** The path to ask, from the one that the provider's format has. */
   pathOf(path: string): string;
-  /** The body is no longer the caller's own. */
+  /** The body is no longer the client's own. */
   translated: boolean;
-  again: boolean;
+  freshSocket: boolean;
   /** Default JSON. */
   contentType?: string;
   /** Which attempt of the request it is, counted from 1. Absent for what is no attempt, and has no span of its own. */
   attempt?: number;
 }
 
-/** A request to a target on behalf of a caller. @throws GatewayError `connection_unusable` */
+/** A request to a target on behalf of a client. @throws GatewayError `connection_unusable` */
 export function requestTo(context: UpstreamContext, input: RequestInput): UpstreamRequest {
-  const { again, body, exchange, target, translated } = input;
+  const { freshSocket, body, exchange, target, translated } = input;
   const { connection, format, provider } = target;
   if (provider.category === 'demo') {
     const upstream = builtinUpstream(format, context.now);
@@ -111,16 +111,16 @@ export function requestTo(context: UpstreamContext, input: RequestInput): Upstre
   checkCredential(connection);
   const endpoint = context.pools.endpoint(baseUrl, formatPath, provider.formats);
   const path = input.pathOf(withOwnQuery(endpoint.path, provider));
-  const earlier = exchange.request.headers[viaHeader];
-  const via = earlier === undefined ? context.instance : `${String(earlier)}, ${context.instance}`;
-  // Like its headers, a caller's query goes only to the vendor whose format it belongs to.
+  const earlierVia = exchange.request.headers[viaHeader];
+  const via = earlierVia === undefined ? context.instance : `${String(earlierVia)}, ${context.instance}`;
+  // Like its headers, a client's query goes only to the vendor whose format it belongs to.
   const isVendor = provider.forwardHeaders === 'all';
-  const upstream = again ? endpoint.fresh() : endpoint.upstream;
+  const upstream = freshSocket ? endpoint.fresh() : endpoint.upstream;
   return {
     upstream:
       connection.account === undefined
         ? upstream
-        : authorised(upstream, { ...context, connection, provider }),
+        : authorized(upstream, { ...context, connection, provider }),
     origin: endpoint.origin,
     host: endpoint.host,
     path: isVendor ? withQuery(path, exchange.query, format) : path,
@@ -158,9 +158,9 @@ function withOwnQuery(path: string, { query }: Provider): string {
 /** `end` behind a path that may have a query, as `end` may have one. */
 export function extendPath(path: string, end: string): string {
   const [before = '', query] = path.split('?', 2);
-  const [behind = '', asked] = end.split('?', 2);
-  const queries = [query, asked].filter((one) => one !== undefined);
-  return `${before}${behind}${queries.length === 0 ? '' : `?${queries.join('&')}`}`;
+  const [suffix = '', endQuery] = end.split('?', 2);
+  const queries = [query, endQuery].filter((one) => one !== undefined);
+  return `${before}${suffix}${queries.length === 0 ? '' : `?${queries.join('&')}`}`;
 }
 
 /** A model's name as the part of a path. @throws GatewayError `invalid_request` for one that would lead elsewhere */

@@ -28,12 +28,12 @@ describe('a message', () => {
   it('becomes the request that it carries, however it is written', () => {
     fc.assert(
       fc.property(message, fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
-        const created = readMessage(Buffer.from(JSON.stringify(value, null, indent)));
+        const message = readMessage(Buffer.from(JSON.stringify(value, null, indent)));
         const entries = Object.entries(value).filter(([name]) => !transport.includes(name));
         const expected = JSON.parse(JSON.stringify(Object.fromEntries([['stream', true], ...entries])));
-        assert.deepEqual(JSON.parse(created?.body.toString() ?? ''), expected);
-        assert.equal(created?.lane, value['stream_id'] ?? null);
-        assert.equal(created?.warmUp, value['generate'] === false);
+        assert.deepEqual(JSON.parse(message?.body.toString() ?? ''), expected);
+        assert.equal(message?.streamId, value['stream_id'] ?? null);
+        assert.equal(message?.warmUp, value['generate'] === false);
       }),
     );
   });
@@ -45,8 +45,8 @@ describe('a message', () => {
         const position = at % (text.length + 1);
         const damaged = Buffer.concat([text.subarray(0, position), bytes, text.subarray(position + 1)]);
         try {
-          const created = readMessage(damaged);
-          if (created !== null) JSON.parse(created.body.toString());
+          const message = readMessage(damaged);
+          if (message !== null) JSON.parse(message.body.toString());
         } catch (error) {
           assert.ok(error instanceof GatewayError, String(error));
         }
@@ -56,8 +56,8 @@ describe('a message', () => {
   });
 
   it('keeps a member that stands twice, for others to judge', () => {
-    const created = readMessage(Buffer.from('{"type":"response.create","model":"a","model":"b"}'));
-    assert.equal(created?.body.toString(), '{"stream":true,"model":"a","model":"b"}');
+    const message = readMessage(Buffer.from('{"type":"response.create","model":"a","model":"b"}'));
+    assert.equal(message?.body.toString(), '{"stream":true,"model":"a","model":"b"}');
   });
 
   it('that asks for nothing is none', () => {

@@ -5,12 +5,12 @@ import { flagAt, textAt, wrong } from '../../codecs/json/wire-check.ts';
 import { GatewayError } from '../../lib/error.ts';
 
 /** A request of the responses format that came as a message of a WebSocket. */
-export interface Created {
+export interface CreateMessage {
   /** The same request as the body of a POST: every byte as it came, but for the fields of the transport. */
   body: Buffer;
   request: JsonObject;
   /** `stream_id`: requests of one name run in order, those of several beside each other. Null for the unnamed. */
-  lane: string | null;
+  streamId: string | null;
   /** `generate: false`: nothing is to be generated, only the input remembered. */
   warmUp: boolean;
 }
@@ -26,13 +26,13 @@ const transport: Readonly<Record<string, true>> = table({
 /** Told by clients that need no answer: Codex says so of every response that it has dealt with. */
 const acknowledgements: Readonly<Record<string, true>> = table({ 'response.processed': true });
 
-const LANE = /^[\w.-]{1,256}$/;
+const STREAM_ID = /^[\w.-]{1,256}$/;
 
 /**
  * Reads one message; null for one that asks for nothing.
  * @throws GatewayError `invalid_json`, `invalid_request`
  */
-export function readMessage(bytes: Buffer): Created | null {
+export function readMessage(bytes: Buffer): CreateMessage | null {
   const message = parseObject(bytes.toString('utf8'));
   if (message === null)
     throw new GatewayError(
@@ -42,12 +42,12 @@ export function readMessage(bytes: Buffer): Created | null {
   const type = textOf(message['type']);
   if (acknowledgements[type] === true) return null;
   if (type !== 'response.create') throw wrong('type', '"response.create"');
-  const lane = textAt(message, 'stream_id');
-  if (lane !== null && !LANE.test(lane))
+  const streamId = textAt(message, 'stream_id');
+  if (streamId !== null && !STREAM_ID.test(streamId))
     throw wrong('stream_id', '1 to 256 letters, digits, underscores, hyphens and periods');
   const warmUp = flagAt(message, 'generate') === false;
   const { type: _, stream_id: __, generate: ___, stream: ____, ...request } = message;
-  return { body: bodyOf(bytes), request, lane, warmUp };
+  return { body: bodyOf(bytes), request, streamId, warmUp };
 }
 
 /** The bytes of a JSON object without the transport's fields, and with the wish for a stream. */

@@ -6,25 +6,25 @@ import type { JsonObject } from '../../codecs/json/values.ts';
 import { WebSocketResponseSink } from './response-sink.ts';
 
 interface Heard {
-  outlet: WebSocketResponseSink;
+  sink: WebSocketResponseSink;
   messages: JsonObject[];
   remembered: JsonObject[];
   closes(): number;
 }
 
-function opened(lane: string | null = null): Heard {
+function opened(streamId: string | null = null): Heard {
   const messages: JsonObject[] = [];
   const remembered: JsonObject[] = [];
   let closes = 0;
-  const outlet = new WebSocketResponseSink({
+  const sink = new WebSocketResponseSink({
     socket: { full: false, send: (text) => messages.push(JSON.parse(text)) },
-    lane,
-    answered: (response) => remembered.push(response),
+    streamId,
+    onResponse: (response) => remembered.push(response),
   });
-  outlet.on('close', () => {
+  sink.on('close', () => {
     closes += 1;
   });
-  return { outlet, messages, remembered, closes: () => closes };
+  return { sink, messages, remembered, closes: () => closes };
 }
 
 const item = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] });
@@ -45,28 +45,21 @@ describe('an answer as messages', () => {
     const bytes = Buffer.from(`: hi\n\n${framed(all)}data: [DONE]\n\n`);
     fc.assert(
       fc.property(fc.array(fc.nat({ max: bytes.length }), { maxLength: 8 }), (cuts) => {
-        const { messages, outlet } = opened();
-        outlet.writeHead(200, stream);
+        const { messages, sink } = opened();
+        sink.writeHead(200, stream);
         const edges = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
-        for (const [index, edge] of edges.entries())
-          outlet.write(bytes.subarray(edges[index - 1] ?? 0, edge));
-        outlet.end();
+        for (const [index, edge] of edges.entries()) sink.write(bytes.subarray(edges[index - 1] ?? 0, edge));
+        sink.end();
         assert.deepEqual(messages, all);
       }),
     );
   });
 
   it('tells what its model was not told, on the first event alone', () => {
-    const { messages, outlet } = opened();
-    outlet.writeHead(200, [
-      ...stream,
-      'x-gateway-dropped',
-      'reasoning.context,user',
-      'x-request-id',
-      'req_1',
-    ]);
-    outlet.write(framed(events([])));
-    outlet.end();
+    const { messages, sink } = opened();
+    sink.writeHead(200, [...stream, 'x-gateway-dropped', 'reasoning.context,user', 'x-request-id', 'req_1']);
+    sink.write(framed(events([])));
+    sink.end();
     const [first, ...others] = messages;
     assert.deepEqual(first, {
       headers: { 'x-gateway-dropped': 'reasoning.context,user' },
@@ -78,12 +71,12 @@ describe('an answer as messages', () => {
   it('tells exactly once how it ended, wherever it breaks off', async () => {
     const bytes = Buffer.from(framed(events([])));
     for (let length = 0; length <= bytes.length; length += 1) {
-      const { closes, messages, outlet } = opened('a');
-      outlet.writeHead(200, stream);
-      outlet.write(bytes.subarray(0, length));
-      outlet.socket.resetAndDestroy();
-      outlet.write('data: {"type":"late"}\n\n');
-      outlet.end();
+      const { closes, messages, sink } = opened('a');
+      sink.writeHead(200, stream);
+      sink.write(bytes.subarray(0, length));
+      sink.socket.resetAndDestroy();
+      sink.write('data: {"type":"late"}\n\n');
+      sink.end();
       assert.equal(messages.filter(isTerminal).length, 1);
       assert.ok(isTerminal(messages.at(-1) ?? {}));
       assert.ok(messages.every((message) => message['stream_id'] === 'a'));
@@ -93,9 +86,9 @@ describe('an answer as messages', () => {
   });
 
   it('is remembered with the items that came, where the last event does not repeat them', () => {
-    const { outlet, remembered } = opened();
-    outlet.writeHead(200, stream);
-    outlet.end(framed(events([])));
+    const { sink, remembered } = opened();
+    sink.writeHead(200, stream);
+    sink.end(framed(events([])));
     assert.deepEqual(remembered, [{ id: 'resp_1', output: [item('wörld 🙂')] }]);
   });
 
@@ -106,9 +99,9 @@ describe('an answer as messages', () => {
     ['too deep', `{"error":{"message":"deep","x":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`, /broke off/],
   ] as const) {
     it(`that is an error in ${name} is an error with a message`, () => {
-      const { messages, outlet } = opened();
-      outlet.writeHead(503, { 'content-type': 'text/html', 'retry-after': '5' });
-      outlet.end(body);
+      const { messages, sink } = opened();
+      sink.writeHead(503, { 'content-type': 'text/html', 'retry-after': '5' });
+      sink.end(body);
       assert.equal(messages.length, 1);
       const [{ error, headers, type } = {}] = messages;
       assert.deepEqual([type, headers], ['error', { 'retry-after': '5' }]);
@@ -117,11 +110,11 @@ describe('an answer as messages', () => {
   }
 
   it('whose peer is gone is over, and says nothing more', async () => {
-    const { closes, messages, outlet } = opened();
-    outlet.gone();
-    outlet.writeHead(200, stream);
-    outlet.end(framed(events([])));
+    const { closes, messages, sink } = opened();
+    sink.gone();
+    sink.writeHead(200, stream);
+    sink.end(framed(events([])));
     await turn();
-    assert.deepEqual([messages.length, closes(), outlet.destroyed], [0, 1, true]);
+    assert.deepEqual([messages.length, closes(), sink.destroyed], [0, 1, true]);
   });
 });

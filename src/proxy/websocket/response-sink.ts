@@ -16,9 +16,9 @@ const bodyHeaders = /^(?:content-(?:type|length|encoding)|cache-control|connecti
 export interface WebSocketResponseSinkInput {
   socket: Pick<TextSocket, 'full' | 'send'>;
   /** Written into every message as `stream_id`; null for none. */
-  lane: string | null;
+  streamId: string | null;
   /** Told of the response object of a good answer; null where nobody wants it. */
-  answered: ((response: JsonObject) => void) | null;
+  onResponse: ((response: JsonObject) => void) | null;
 }
 
 /**
@@ -27,8 +27,8 @@ export interface WebSocketResponseSinkInput {
  */
 export class WebSocketResponseSink implements ResponseSink {
   readonly #socket: WebSocketResponseSinkInput['socket'];
-  readonly #lane: string | null;
-  readonly #answered: WebSocketResponseSinkInput['answered'];
+  readonly #streamId: string | null;
+  readonly #onResponse: WebSocketResponseSinkInput['onResponse'];
   readonly #listeners: { close: (() => void)[]; drain: (() => void)[] } = { close: [], drain: [] };
   readonly #codec: StreamCodec = stream;
   #status = 0;
@@ -38,17 +38,17 @@ export class WebSocketResponseSink implements ResponseSink {
   /** Finished items as they were sent, for upstreams that do not repeat them in the last event. */
   #items: string[] = [];
   /** An event was sent. */
-  #begun = false;
+  #hasSentEvent = false;
   /** The peer was told how the answer ended. */
-  #told = false;
+  #endSent = false;
   headersSent = false;
   writableEnded = false;
   destroyed = false;
 
-  constructor({ answered, lane, socket }: WebSocketResponseSinkInput) {
+  constructor({ onResponse, streamId, socket }: WebSocketResponseSinkInput) {
     this.#socket = socket;
-    this.#lane = lane;
-    this.#answered = answered;
+    this.#streamId = streamId;
+    this.#onResponse = onResponse;
   }
 
   get writableNeedDrain(): boolean {
@@ -106,7 +106,7 @@ export class WebSocketResponseSink implements ResponseSink {
 
   #sendFrame(frame: Frame): void {
     const data = frame.data.trim();
-    if (this.#told || data === '' || data === '[DONE]') return;
+    if (this.#endSent || data === '' || data === '[DONE]') return;
     const meaning = this.#codec.classify(frame);
     if (meaning === 'error' && !isResponseFailed(frame)) {
       const { status } = this.#codec.readError(frame);
@@ -114,8 +114,8 @@ export class WebSocketResponseSink implements ResponseSink {
       this.#sendError(status, isObject(event['error']) ? event['error'] : reported(event, data));
       return;
     }
-    if (this.#answered !== null && ITEM_DONE.test(data)) this.#items.push(data);
-    this.#told = meaning === 'error' || meaning === 'end';
+    if (this.#onResponse !== null && ITEM_DONE.test(data)) this.#items.push(data);
+    this.#endSent = meaning === 'error' || meaning === 'end';
     this.#send(this.#withHeaders(data));
     if (meaning === 'end') this.#remember(data);
   }
@@ -125,21 +125,21 @@ export class WebSocketResponseSink implements ResponseSink {
    * clients read headers there where the vendor's errors have them.
    */
   #withHeaders(data: string): string {
-    if (this.#begun) return data;
-    this.#begun = true;
-    const told = Object.entries(this.#headers).filter(([name]) => toldHeaders.has(name));
-    return told.length === 0
+    if (this.#hasSentEvent) return data;
+    this.#hasSentEvent = true;
+    const sentHeaders = Object.entries(this.#headers).filter(([name]) => firstEventHeaders.has(name));
+    return sentHeaders.length === 0
       ? data
-      : withFirst(data, `"headers":${JSON.stringify(Object.fromEntries(told))}`);
+      : withFirst(data, `"headers":${JSON.stringify(Object.fromEntries(sentHeaders))}`);
   }
 
   #remember(data: string): void {
-    const response = this.#answered === null ? null : parseObject(data)?.['response'];
+    const response = this.#onResponse === null ? null : parseObject(data)?.['response'];
     if (!isObject(response)) return;
     const repeated = listOf(response['output']);
     const output = repeated.length > 0 ? repeated : this.#items.map((item) => parseObject(item)?.['item']);
     this.#items = [];
-    this.#answered?.({ ...response, output });
+    this.#onResponse?.({ ...response, output });
   }
 
   /** Says what was not said yet, and ends. */
@@ -154,7 +154,7 @@ export class WebSocketResponseSink implements ResponseSink {
       // JSON can be read to any depth and written only as deep as the stack goes.
       if (!(error instanceof RangeError)) throw error;
     }
-    if (!this.#told) {
+    if (!this.#endSent) {
       const message = 'The answer broke off before its final event';
       this.#sendError(502, { message, type: 'server_error', param: null, code: 'upstream_cut' });
     }
@@ -180,14 +180,14 @@ export class WebSocketResponseSink implements ResponseSink {
   }
 
   #sendError(status: number, error: JsonObject): void {
-    const told = Object.entries(this.#headers).filter(([name]) => !bodyHeaders.test(name));
-    const json = JSON.stringify({ type: 'error', status, error, headers: Object.fromEntries(told) });
-    this.#told = true;
+    const sentHeaders = Object.entries(this.#headers).filter(([name]) => !bodyHeaders.test(name));
+    const json = JSON.stringify({ type: 'error', status, error, headers: Object.fromEntries(sentHeaders) });
+    this.#endSent = true;
     this.#send(json);
   }
 
   #send(json: string): void {
-    this.#socket.send(this.#lane === null ? json : withFirst(json, `"stream_id":"${this.#lane}"`));
+    this.#socket.send(this.#streamId === null ? json : withFirst(json, `"stream_id":"${this.#streamId}"`));
   }
 
   #close(): void {
@@ -198,7 +198,7 @@ export class WebSocketResponseSink implements ResponseSink {
 }
 
 /** What a translated request lost or got on its way. */
-const toldHeaders: ReadonlySet<string> = new Set([
+const firstEventHeaders: ReadonlySet<string> = new Set([
   'x-gateway-dropped',
   'x-gateway-lowered',
   'x-gateway-added',

@@ -14,7 +14,7 @@ import { renderError } from '../answer/error.ts';
 import type { Match } from '../inbound/routes.ts';
 import { proxyBody } from '../proxy.ts';
 import { principalOf, type SurfaceContext } from '../surface.ts';
-import { type Created, readMessage } from './message.ts';
+import { type CreateMessage, readMessage } from './message.ts';
 import { WebSocketResponseSink } from './response-sink.ts';
 import { warmUp } from './warm-up.ts';
 
@@ -26,7 +26,7 @@ const MAX_WAITING = 64;
 const MAX_REMEMBERED = 64 * 1024 ** 2;
 
 /** What a connection was opened with. */
-export interface Upgraded {
+export interface UpgradeRequest {
   request: RequestHead;
   match: Match;
   path: string;
@@ -35,7 +35,7 @@ export interface Upgraded {
 
 /** Serves requests of the responses format on WebSockets. */
 export interface Sessions {
-  open(socket: TextSocket, upgraded: Upgraded): TextHandler;
+  open(socket: TextSocket, upgrade: UpgradeRequest): TextHandler;
 }
 
 type OnError = (error: unknown, exchange: AnyExchange) => void;
@@ -45,7 +45,7 @@ export function createSessions(context: SurfaceContext, onError: OnError): Sessi
   const recent = createLruCache<string>(MAX_REMEMBERED, (text) => text.length);
   const nextId = createRequestIds();
   return {
-    open: (socket, upgraded) => session({ context, nextId, onError, recent, socket, upgraded }),
+    open: (socket, upgrade) => session({ context, nextId, onError, recent, socket, upgrade }),
   };
 }
 
@@ -55,7 +55,7 @@ interface SessionInput {
   nextId(now: number): string;
   recent: LruCache<string>;
   socket: TextSocket;
-  upgraded: Upgraded;
+  upgrade: UpgradeRequest;
 }
 
 /**
@@ -65,34 +65,34 @@ interface SessionInput {
 function session(input: SessionInput): TextHandler {
   const { context, recent, socket } = input;
   const memory = connectionMemory(context.responses, recent, newId('ws'));
-  const waiting: Created[] = [];
+  const waiting: CreateMessage[] = [];
   const running = new Map<string | null, WebSocketResponseSink>();
 
-  const admit = (created: Created): void => {
-    const bytes = waiting.reduce((sum, { body }) => sum + body.length, created.body.length);
+  const admit = (message: CreateMessage): void => {
+    const bytes = waiting.reduce((sum, { body }) => sum + body.length, message.body.length);
     const full = waiting.length >= MAX_WAITING || bytes > context.config.limits.bodyBytes;
-    if (waiting.length === 0 || !full) waiting.push(created);
+    if (waiting.length === 0 || !full) waiting.push(message);
     else throw new GatewayError('rate_limit_exceeded', 'Too many requests wait on this connection already');
   };
   const pump = (): void => {
-    for (const created of [...waiting]) {
-      if (running.size >= MAX_RUNNING || running.has(created.lane)) continue;
-      waiting.splice(waiting.indexOf(created), 1);
-      start(created);
+    for (const message of [...waiting]) {
+      if (running.size >= MAX_RUNNING || running.has(message.streamId)) continue;
+      waiting.splice(waiting.indexOf(message), 1);
+      start(message);
     }
     if (running.size === 0) socket.settled();
   };
-  const start = (created: Created): void => {
-    const { lane } = created;
-    const request = remembering(memory, created);
-    const outlet = new WebSocketResponseSink({ socket, lane, answered: request?.answered ?? null });
-    running.set(lane, outlet);
-    outlet.on('close', () => {
-      running.delete(lane);
+  const start = (message: CreateMessage): void => {
+    const { streamId } = message;
+    const request = answerMemory(memory, message);
+    const sink = new WebSocketResponseSink({ socket, streamId, onResponse: request?.onResponse ?? null });
+    running.set(streamId, sink);
+    sink.on('close', () => {
+      running.delete(streamId);
       pump();
     });
-    const exchange = exchangeOf(input, outlet);
-    serve(input, { created, exchange, memory, prepare: request?.prepare ?? null }).catch((error) =>
+    const exchange = exchangeOf(input, sink);
+    serve(input, { message, exchange, memory, prepare: request?.prepare ?? null }).catch((error) =>
       refuse(input, exchange, error),
     );
   };
@@ -101,24 +101,24 @@ function session(input: SessionInput): TextHandler {
       try {
         if (!isText)
           throw new GatewayError('invalid_request', 'Send text messages: a binary one is not read');
-        const created = readMessage(bytes);
-        if (created === null) return;
-        admit(created);
+        const message = readMessage(bytes);
+        if (message === null) return;
+        admit(message);
         pump();
       } catch (error) {
         refuse(
           input,
-          exchangeOf(input, new WebSocketResponseSink({ socket, lane: null, answered: null })),
+          exchangeOf(input, new WebSocketResponseSink({ socket, streamId: null, onResponse: null })),
           error,
         );
       }
     },
     onDrain() {
-      for (const outlet of running.values()) outlet.drained();
+      for (const sink of running.values()) sink.drained();
     },
     onClose() {
       waiting.length = 0;
-      for (const outlet of running.values()) outlet.gone();
+      for (const sink of running.values()) sink.gone();
       memory.forget();
     },
     busy: () => running.size > 0 || waiting.length > 0,
@@ -126,10 +126,10 @@ function session(input: SessionInput): TextHandler {
 }
 
 function exchangeOf(
-  { context, nextId, upgraded }: SessionInput,
+  { context, nextId, upgrade }: SessionInput,
   response: WebSocketResponseSink,
 ): AnyExchange {
-  const { path, query, request } = upgraded;
+  const { path, query, request } = upgrade;
   const startedAt = context.now();
   return {
     slot: -1,
@@ -143,16 +143,16 @@ function exchangeOf(
   };
 }
 
-interface Served {
-  created: Created;
+interface SessionRequest {
+  message: CreateMessage;
   exchange: AnyExchange;
   memory: ConnectionMemory;
-  prepare: Remembering['prepare'] | null;
+  prepare: AnswerMemory['prepare'] | null;
 }
 
 async function serve(
-  { context, socket, upgraded }: SessionInput,
-  { created, exchange, memory, prepare }: Served,
+  { context, socket, upgrade }: SessionInput,
+  { message, exchange, memory, prepare }: SessionRequest,
 ): Promise<void> {
   if (socket.draining)
     throw new GatewayError('shutting_down', 'The gateway is shutting down: send the request again', {
@@ -160,12 +160,12 @@ async function serve(
     });
   context.gate(exchange);
   // The key may have been removed since the connection was opened.
-  const principal = principalOf(context, exchange, upgraded.match);
+  const principal = principalOf(context, exchange, upgrade.match);
   const here = { ...context, responses: memory };
   await prepare?.(exchange, principal);
-  if (created.warmUp) await warmUp(here, exchange, created, principal);
+  if (message.warmUp) await warmUp(here, exchange, message, principal);
   else {
-    const read = () => Promise.resolve([created.body]);
+    const read = () => Promise.resolve([message.body]);
     await proxyBody(here, { exchange, read }, { format: 'openai-responses' }, principal);
   }
 }
@@ -188,43 +188,46 @@ function refuse({ onError }: SessionInput, exchange: AnyExchange, cause: unknown
 }
 
 /** What it takes to remember an answer that is not kept elsewhere. */
-interface Remembering {
+interface AnswerMemory {
   /** Before the request is served: who asks, and what its references stand for. */
   prepare(exchange: AnyExchange, principal: Principal): Promise<void>;
-  answered(response: JsonObject): void;
+  onResponse(response: JsonObject): void;
 }
 
 /**
  * Responses that their request does not want stored are remembered on the connection alone; others are kept as those of
  * any request. Of a warm-up there is nothing but its input.
  */
-function remembering(memory: ConnectionMemory, { request, warmUp: warms }: Created): Remembering | null {
+function answerMemory(
+  memory: ConnectionMemory,
+  { request, warmUp: warms }: CreateMessage,
+): AnswerMemory | null {
   if (!warms && request['store'] !== false) return null;
-  let asked: { createdAt: number; keyId: string; input: unknown[] } | null = null;
+  let origin: { createdAt: number; keyId: string; input: unknown[] } | null = null;
   return {
     async prepare({ startedAt }, { keyId }) {
       try {
         const input = await resolved(inputItems(request['input']), [], { memory, keyId });
-        asked = { createdAt: startedAt, keyId, input };
+        origin = { createdAt: startedAt, keyId, input };
       } catch (error) {
         // An input that is none is for others to refuse.
         if (!(error instanceof GatewayError)) throw error;
       }
     },
-    answered(response) {
+    onResponse(response) {
       const id = textOf(response['id']);
       const empty = listOf(response['output']).length === 0;
-      if (asked === null || id === '' || (empty && !warms)) return;
+      if (origin === null || id === '' || (empty && !warms)) return;
       try {
         memory.remember({
           id,
-          createdAt: asked.createdAt,
-          keyId: asked.keyId,
+          createdAt: origin.createdAt,
+          keyId: origin.keyId,
           connectionId: '',
           response,
           model: textOf(request['model']),
           previousId: textOf(request['previous_response_id']) || null,
-          input: withIds(asked.input, id),
+          input: withIds(origin.input, id),
         });
       } catch (error) {
         // Nested deeper than JSON can be written.

@@ -9,7 +9,7 @@ import { refuseDryRun } from '../dry-run.ts';
 import { refuseLoop } from '../inbound/loop.ts';
 import { matchPath } from '../inbound/routes.ts';
 import { principalOf, type SurfaceContext } from '../surface.ts';
-import type { Sessions, Upgraded } from './session.ts';
+import type { Sessions, UpgradeRequest } from './session.ts';
 
 export interface UpgradeInput {
   context: SurfaceContext;
@@ -29,10 +29,10 @@ export function serveUpgrade(
     refuseUpgrade(socket, status, body, { ...headers, 'x-request-id': id });
   };
   try {
-    const upgraded = admitted(context, request, path, query);
+    const upgrade = upgradeRequest(context, request, path, query);
     webSockets.accept({
       ...handshake,
-      open: (opened) => sessions.open(opened, upgraded),
+      open: (opened) => sessions.open(opened, upgrade),
       refuse: (reason) => refuse(new GatewayError('invalid_request', `No WebSocket handshake: ${reason}`)),
     });
   } catch (error) {
@@ -42,7 +42,12 @@ export function serveUpgrade(
 }
 
 /** @throws GatewayError `upgrade_required`, `invalid_api_key`, `loop_detected`, `invalid_request` */
-function admitted(context: SurfaceContext, request: IncomingMessage, path: string, query: string): Upgraded {
+function upgradeRequest(
+  context: SurfaceContext,
+  request: IncomingMessage,
+  path: string,
+  query: string,
+): UpgradeRequest {
   const match = matchPath(path);
   const surface = match?.surface;
   if (match === null || surface?.kind !== 'relay' || surface.format !== 'openai-responses')
@@ -61,8 +66,8 @@ function headOf({ headers, rawHeaders, socket }: IncomingMessage): RequestHead {
   const raw: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const [name = '', value = ''] = rawHeaders.slice(index, index + 2);
-    const kept = name.toLowerCase() === 'openai-beta' ? withoutTransport(value) : value;
-    if (kept !== '' || value === '') raw.push(name, kept);
+    const forwarded = name.toLowerCase() === 'openai-beta' ? withoutTransport(value) : value;
+    if (forwarded !== '' || value === '') raw.push(name, forwarded);
   }
   return { method: 'POST', headers, rawHeaders: raw, socket };
 }

@@ -4,9 +4,9 @@ import type { AnyExchange } from '../../http/exchange.ts';
 import { chainOf, previousNotFound } from '../../responses/chain.ts';
 import type { ProxyContext } from '../context.ts';
 import { newFacts } from '../metering/entry.ts';
-import { type Asked, routed, unrecorded } from '../prologue.ts';
+import { type IncomingRequest, localFacts, routeRequest } from '../prologue.ts';
 import { conversationCodec } from '../translate/request.ts';
-import type { Created } from './message.ts';
+import type { CreateMessage } from './message.ts';
 
 /**
  * Answers a request that generates nothing (`generate: false`): with an empty response that later ones may continue. No
@@ -16,17 +16,17 @@ import type { Created } from './message.ts';
 export async function warmUp(
   context: ProxyContext,
   exchange: AnyExchange,
-  { body, request }: Pick<Created, 'body' | 'request'>,
+  { body, request }: Pick<CreateMessage, 'body' | 'request'>,
   principal: Principal,
 ): Promise<void> {
-  const asked: Asked = {
+  const incoming: IncomingRequest = {
     exchange,
     principal,
     format: 'openai-responses',
     isFree: true,
     read: async () => ({ kind: 'body', pieces: [body] }),
   };
-  const { facts } = await routed(context, unrecorded(newFacts(asked)), asked);
+  const { facts } = await routeRequest(context, localFacts(newFacts(incoming)), incoming);
   const model = facts.requestedModel;
   const previousId = textAt(request, 'previous_response_id');
   const reader = { memory: context.responses, keyId: principal.keyId };
@@ -35,9 +35,9 @@ export async function warmUp(
   const { conversation, stream } = conversationCodec('openai-responses');
   const { id, response, startedAt } = exchange;
   const writer = conversation.writer({ id, model, startedAt, includeUsage: true, request });
-  const begun = writer.push({ type: 'message-start', id, model, usage: null });
+  const startFrames = writer.push({ type: 'message-start', id, model, usage: null });
   const end = { reason: 'stop', rawFinishReason: null, stopSequence: null, usage: null } as const;
-  const ended = writer.push({ type: 'message-end', ...end });
+  const endFrames = writer.push({ type: 'message-end', ...end });
   response.writeHead(200, ['content-type', stream.contentType]);
-  response.end(stream.encode([...begun, ...ended]));
+  response.end(stream.encode([...startFrames, ...endFrames]));
 }

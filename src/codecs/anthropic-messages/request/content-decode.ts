@@ -102,7 +102,7 @@ function imageBlock(block: MessageBlock, path: string): ImagePart {
   return { type: 'image', source, ...cacheOf(block) };
 }
 
-/** A document. What the caller says about it is a text before it; one with images in it has no like elsewhere. */
+/** A document. What the client says about it is a text before it; one with images in it has no like elsewhere. */
 function documentBlock(block: MessageBlock, path: string): Part[] {
   const told: BlockSource | null = objectAt(block, 'source', `${path}.source`);
   if (told?.type === 'content' && !isAllText(told.content)) return [nativeBlock('document', block)];

@@ -95,7 +95,7 @@ function membersOfTools(tools: readonly unknown[]): JsonObject | null {
 
 type NamedTool = ToolOffer & { name: string };
 
-/** A tool that the caller runs: only a server's own has another type. */
+/** A tool that the client runs: only a server's own has another type. */
 function isFunction(tool: ToolOffer): tool is NamedTool {
   const type = tool.type;
   return typeof tool.name === 'string' && (type === undefined || type === null || type === 'custom');

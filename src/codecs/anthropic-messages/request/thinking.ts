@@ -16,7 +16,7 @@ export interface Thinking {
 const LEAST_BUDGET = 1_024;
 
 /**
- * How much the model shall think: as many tokens as the caller counted, else as the model sees fit. Not at
+ * How much the model shall think: as many tokens as the client counted, else as the model sees fit. Not at
  * all where the vendor would refuse it: with a tool that must be called, or without thoughts to go on from
  * ("Extended thinking with tool use").
  */

@@ -15,7 +15,7 @@ interface OpenCall {
   answered: boolean;
 }
 
-/** What the user says where the vendor wants a turn of the user and the caller has none. */
+/** What the user says where the vendor wants a turn of the user and the client has none. */
 const OPENING: MessageBlock = { type: 'text', text: 'Go on.' };
 
 /** Whether the messages of an encoded request hold a turn that the client did not write. */

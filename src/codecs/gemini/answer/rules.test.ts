@@ -602,7 +602,7 @@ describe('what a chunk means', () => {
   });
 });
 
-describe('an answer to a caller of Google’s format', () => {
+describe('an answer to a client of Google’s format', () => {
   it('has text and thoughts as they come, calls whole, and its end in the last chunk', () => {
     const usage = { ...noUsage, input: 10, cacheRead: 4, output: 5, reasoning: 3 };
     const chunks = write([

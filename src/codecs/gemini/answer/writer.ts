@@ -40,7 +40,7 @@ interface Block {
  */
 class GeminiWriter implements PartWriter {
   readonly #context: AnswerContext;
-  /** Whether the caller asked to see thoughts (`includeThoughts`); who did not takes them for text. */
+  /** Whether the client asked to see thoughts (`includeThoughts`); who did not takes them for text. */
   readonly #showsThoughts: boolean;
   /** Blocks that are not written to their end, in order; the first one is being written. */
   readonly #blocks = new Map<number, Block>();

@@ -12,8 +12,8 @@ export function toolList({ tools }: Conversation, written: WrittenTools | null):
 }
 
 /**
- * A search that the caller asked for in another format. Next to functions it is left out: models before Gemini 3
- * refuse the two together, and the later ones send calls of the search that such a caller could not give back.
+ * A search that the client asked for in another format. Next to functions it is left out: models before Gemini 3
+ * refuse the two together, and the later ones send calls of the search that such a client could not give back.
  */
 function isForeignSearch(tool: Tool): boolean {
   return tool.kind === 'web-search' && tool.native.format !== 'gemini';

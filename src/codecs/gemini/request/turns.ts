@@ -11,7 +11,7 @@ interface Turn {
   parts: ContentPart[];
 }
 
-/** What the user says where the vendor wants a turn of the user and the caller has none. */
+/** What the user says where the vendor wants a turn of the user and the client has none. */
 const OPENING: ContentPart = { text: 'Go on.' };
 
 /** Whether the contents of an encoded request hold a turn that the client did not write. */

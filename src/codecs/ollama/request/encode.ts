@@ -25,7 +25,7 @@ export const names: ConceptNames = {
 
 const OPTIONS = 'options.';
 
-/** A conversation as a chat request. Members that the caller did not speak of are left out. */
+/** A conversation as a chat request. Members that the client did not speak of are left out. */
 export function encodeRequest(conversation: Conversation): JsonObject {
   const { extras, logprobs, model, reasoning, stream } = conversation;
   const own = Object.entries(extras?.format === 'ollama' ? extras.members : {});

@@ -55,7 +55,7 @@ const finish = (reason: string, rest: object = {}) =>
 const calls = (...deltas: object[]) => delta({ tool_calls: deltas });
 const DONE = 'data: [DONE]\n\n';
 
-/** Calls of an answer as what a caller makes of them: their ids, names and whole inputs. */
+/** Calls of an answer as what a client makes of them: their ids, names and whole inputs. */
 function callsIn(parts: readonly StreamPart[]): [string, string, string][] {
   return parts
     .filter((part) => part.type === 'tool-call-start')
@@ -117,7 +117,7 @@ function sayable(parts: readonly StreamPart[]): StreamPart[] {
   return settled(result);
 }
 
-/** A part with the seal that a caller would send back in it. */
+/** A part with the seal that a client would send back in it. */
 function unpacked(part: StreamPart): StreamPart {
   if (part.type !== 'reasoning-end' || part.sealed === null) return part;
   const [carried] = carriedIn({ reasoning_details: detailsIn(part.sealed) }, new Set()).get(null) ?? [];
@@ -315,7 +315,7 @@ describe('the writer of a chat stream', () => {
     );
   });
 
-  it('answers a caller of functions with a function call', () => {
+  it('answers a client of functions with a function call', () => {
     const parts: StreamPart[] = [
       start,
       call(0, 'function'),

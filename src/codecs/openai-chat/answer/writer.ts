@@ -40,9 +40,9 @@ interface Call {
 /** Writes an answer as a chat stream. Calls are numbered by themselves, without the texts between. */
 class ChatWriter implements PartWriter {
   readonly #context: AnswerContext;
-  /** Whether the caller speaks of functions as chat did before it had tools. */
+  /** Whether the client speaks of functions as chat did before it had tools. */
   readonly #legacy: boolean;
-  /** Whether the caller does not want to see what was thought, in OpenRouter's words. */
+  /** Whether the client does not want to see what was thought, in OpenRouter's words. */
   readonly #hidden: boolean;
   readonly #calls = new Map<number, Call>();
   /** Characters (UTF-16) of all text so far, and where each block of it began. */

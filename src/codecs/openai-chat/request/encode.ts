@@ -60,7 +60,7 @@ export const vendorOnly: readonly Concept[] = [
 
 export const onTrial: readonly Concept[] = ['cacheKey', 'cacheMarks'];
 
-/** A conversation as a chat request. Members that the caller did not speak of are left out. */
+/** A conversation as a chat request. Members that the client did not speak of are left out. */
 export function encodeRequest(
   conversation: Conversation,
   dialect: Dialect,
@@ -96,7 +96,7 @@ export function encodeRequest(
     prompt_cache_key:
       dialect.vendorMembers || dialect.cacheMembers ? identifier(conversation.cacheKey) : null,
     stream: stream ? true : null,
-    // The gateway needs the usage, whether the caller wants to see it or not.
+    // The gateway needs the usage, whether the client wants to see it or not.
     stream_options: stream ? { include_usage: true } : null,
     ...(extras?.format === 'openai-chat' ? extras.members : {}),
   };

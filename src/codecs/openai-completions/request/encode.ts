@@ -24,7 +24,7 @@ export const vendorOnly: readonly Concept[] = [];
 const MAX_STOPS = 4;
 /** The vendor takes no longer name of a user. */
 const MAX_USER_ID = 64;
-/** Room for an answer where the caller set no bound: the format's own default is 16, and the whole context of its older models 4,096. */
+/** Room for an answer where the client set no bound: the format's own default is 16, and the whole context of its older models 4,096. */
 const ROOM = 2_048;
 
 /** A conversation as a completions request: one text, which the model goes on with. */
@@ -50,7 +50,7 @@ export function encodeRequest(
     logprobs: conversation.logprobs,
     user: userId === null ? null : shortened(userId, userId, MAX_USER_ID),
     stream: stream ? true : null,
-    // The gateway needs the usage, whether the caller wants to see it or not.
+    // The gateway needs the usage, whether the client wants to see it or not.
     stream_options: stream ? { include_usage: true } : null,
     ...(extras?.format === 'openai-completions' ? extras.members : {}),
   };

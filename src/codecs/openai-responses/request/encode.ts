@@ -53,7 +53,7 @@ export const heard: ConceptNames = {
 /** The smallest `max_output_tokens` that the vendor takes. */
 const LEAST_OUTPUT_TOKENS = 16;
 
-/** A conversation as a responses request. Members that the caller did not speak of are left out, except `store`. */
+/** A conversation as a responses request. Members that the client did not speak of are left out, except `store`. */
 export function encodeRequest(
   conversation: Conversation,
   dialect: Dialect,

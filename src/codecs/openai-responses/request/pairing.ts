@@ -37,7 +37,7 @@ export function paired(items: readonly ResponsesItem[]): ResponsesItem[] {
     } else if (call === undefined) {
       if (item.output !== '') written.push(toldByUser(item));
     } else {
-      // A result of the other kind than its call is the caller's slip.
+      // A result of the other kind than its call is the client's slip.
       const kind = resultTypeOf(items[call] ?? {});
       written.push({ ...withId(item, ids.get(call)), type: kind });
     }

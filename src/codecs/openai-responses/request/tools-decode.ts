@@ -57,10 +57,10 @@ function nativeTool(name: string, value: JsonObject): Tool {
   return { kind: 'native', format: 'openai-responses', name, value };
 }
 
-/** The tool that finds tools. Where the caller runs it, it is a function to other formats. */
+/** The tool that finds tools. Where the client runs it, it is a function to other formats. */
 export const TOOL_SEARCH = 'tool_search';
 
-/** Whether a request offers a search for tools that the caller runs; newer models get their tools as an item. */
+/** Whether a request offers a search for tools that the client runs; newer models get their tools as an item. */
 export function searchesTools(request: ResponsesRequest): boolean {
   const items = listOf(request.input).map(objectOf<ResponsesItem>);
   const lists = items.filter(({ type }) => type === 'additional_tools').map(({ tools }) => tools);

@@ -13,7 +13,7 @@ export interface UpstreamAnswer {
 }
 
 /** Whose deadlines are kept, and by whom. */
-export interface AskContext {
+export interface FetchContext {
   readonly config: Pick<Config, 'timeouts'>;
   readonly watch: Watch<OpenCall>;
 }
@@ -26,8 +26,8 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * @param onAbort is given what ends the request early
  * @throws GatewayError when no answer came
  */
-export function askUpstream(
-  { config, watch }: AskContext,
+export function fetchUpstream(
+  { config, watch }: FetchContext,
   request: UpstreamRequest,
   onAbort: (abort: () => void) => void = () => {},
 ): Promise<UpstreamAnswer> {
@@ -39,14 +39,14 @@ export function askUpstream(
   const attempt = new Attempt(
     request.host,
     {
-      onHead(answered, received) {
-        status = answered;
-        headers = received;
+      onHead(receivedStatus, receivedHeaders) {
+        status = receivedStatus;
+        headers = receivedHeaders;
       },
       onData(chunk) {
         bytes += chunk.length;
         if (bytes <= MAX_ANSWER_BYTES) pieces.push(chunk);
-        else give(new GatewayError('upstream_protocol', "The upstream's answer is too large"));
+        else fail(new GatewayError('upstream_protocol', "The upstream's answer is too large"));
         return true;
       },
       onEnd: () => resolve({ status, headers, body: Buffer.concat(pieces) }),
@@ -54,12 +54,12 @@ export function askUpstream(
     },
     config.timeouts,
   );
-  const give = (error: GatewayError) => {
+  const fail = (error: GatewayError) => {
     attempt.abort();
     reject(error);
   };
-  const open: OpenCall = { slot: -1, tick: (elapsed) => attempt.tick(elapsed), interrupt: give };
-  onAbort(() => give(new GatewayError('client_closed', 'The client went away')));
+  const open: OpenCall = { slot: -1, tick: (elapsed) => attempt.tick(elapsed), interrupt: fail };
+  onAbort(() => fail(new GatewayError('client_closed', 'The client went away')));
   watch.add(open);
   attempt.start(request);
   return promise.finally(() => watch.remove(open));

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import { askedAnswers } from './asked-answers.ts';
+import { requestedAnswers } from './requested-answers.ts';
 
 const asked = (format: WireFormat, body: unknown) =>
-  askedAnswers(format, [Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))]);
+  requestedAnswers(format, [Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))]);
 
 describe('the answers that a request asks for', () => {
   it('are one where it says nothing', () => {
     for (const format of ['openai-chat', 'openai-completions', 'gemini', 'openai-responses'] as const)
       assert.equal(asked(format, { model: 'm', messages: [{ content: '"n": 9' }] }), 1);
-    assert.equal(askedAnswers('openai-chat', []), 1);
+    assert.equal(requestedAnswers('openai-chat', []), 1);
   });
 
   it('are told by n, of chat and of pictures', () => {
@@ -49,6 +49,6 @@ describe('the answers that a request asks for', () => {
 
   it('are found in a body of several pieces', () => {
     const pieces = ['{"messages":[],', '"n":', '3}'].map((text) => Buffer.from(text));
-    assert.equal(askedAnswers('openai-chat', pieces), 3);
+    assert.equal(requestedAnswers('openai-chat', pieces), 3);
   });
 });

@@ -7,7 +7,7 @@ import { GatewayError } from '../../lib/error.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { Upstream } from './attempt.ts';
 
-export interface AuthorisedInput {
+export interface AuthorizedInput {
   connection: OpenConnection;
   provider: Provider;
   tokens: Pick<AccessTokens, 'current' | 'fresh' | 'issued'>;
@@ -19,22 +19,22 @@ export interface AuthorisedInput {
  * The upstream for a connection whose credential is more than a key: requests are signed, or get an access token, which
  * is waited for where there is none. One that is refused (401) is renewed once, and the request sent again.
  */
-export function authorised(upstream: Upstream, input: AuthorisedInput): Upstream {
+export function authorized(upstream: Upstream, input: AuthorizedInput): Upstream {
   return {
     dispatch(options, handler) {
       const body = repeatable(options.body);
       const send = (headers: Record<string, string>, to: Dispatcher.DispatchHandler) =>
         upstream.dispatch({ ...options, headers: withHeaders(options, headers), body: body.again() }, to);
-      const signed = signature(input, options, body);
-      if (signed !== null) return send(signed, handler);
+      const signedHeaders = signature(input, options, body);
+      if (signedHeaders !== null) return send(signedHeaders, handler);
       const { connection, tokens } = input;
-      const begin = (token: string) => {
+      const sendWithToken = (token: string) => {
         const renewing = body.pieces === null ? handler : new Renewing(handler, token, input, send);
         return send(bearer(token), renewing);
       };
-      const known = tokens.current(connection);
-      if (known !== null) return begin(known);
-      tokens.fresh(connection).then(begin).catch(failing(handler));
+      const currentToken = tokens.current(connection);
+      if (currentToken !== null) return sendWithToken(currentToken);
+      tokens.fresh(connection).then(sendWithToken).catch(failing(handler));
       return true;
     },
   };
@@ -63,7 +63,7 @@ function withHeaders({ headers }: Dispatcher.DispatchOptions, added: Record<stri
 }
 
 function signature(
-  { connection, now, provider }: AuthorisedInput,
+  { connection, now, provider }: AuthorizedInput,
   { method, origin, path, headers }: Dispatcher.DispatchOptions,
   { pieces }: Body,
 ): Record<string, string> | null {
@@ -72,8 +72,8 @@ function signature(
     throw new GatewayError('invalid_request', 'A request whose body is not known ahead cannot be signed');
   const flat = headers as string[];
   const type = flat.find((_, index) => index % 2 === 1 && flat[index - 1] === 'content-type');
-  const signed: Record<string, string> = type === undefined ? {} : { 'content-type': type };
-  const request = { method, origin: String(origin), path, body: pieces, headers: signed };
+  const signedHeaders: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+  const request = { method, origin: String(origin), path, body: pieces, headers: signedHeaders };
   return signatureHeaders(connection, provider, request, now());
 }
 
@@ -98,14 +98,14 @@ const MAX_REFUSAL_BYTES = 65_536;
 class Renewing implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #token: string;
-  readonly #input: AuthorisedInput;
+  readonly #input: AuthorizedInput;
   readonly #send: (headers: Record<string, string>, to: Dispatcher.DispatchHandler) => boolean;
   #refusal: { headers: IncomingHttpHeaders; pieces: Buffer[]; bytes: number } | null = null;
 
   constructor(
     handler: Dispatcher.DispatchHandler,
     token: string,
-    input: AuthorisedInput,
+    input: AuthorizedInput,
     send: (headers: Record<string, string>, to: Dispatcher.DispatchHandler) => boolean,
   ) {
     this.#handler = handler;

@@ -5,7 +5,7 @@ import type { ResponseState } from '../request/response-state.ts';
 import type { SettledTurns } from './settled.ts';
 
 /** The parts of a request that its translation is made from. */
-export interface Asked {
+export interface TranslationInput {
   readonly body: readonly Buffer[];
   readonly named: NamedInPath | null;
   readonly target: Target;
@@ -13,13 +13,13 @@ export interface Asked {
 }
 
 /** What is known of a target beside its format. */
-export interface Known {
+export interface TranslationOptions {
   /** Members that it does not take. */
-  refused: readonly string[];
+  refusedFields: readonly string[];
   /** Tokens that it writes at most; null where that is not known. */
-  most: number | null;
+  outputCap: number | null;
   /** The answer that it shall go on with; '' where it begins one. */
-  begun: string;
+  prefix: string;
   /** Fits the schema of a tool to what it takes. */
   fit: FitSchema;
   /** Whether it is told what to keep in its prompt cache, where the client does not say so. */

@@ -2,11 +2,11 @@ import type { FitSchema } from '../../codecs/schema/fit.ts';
 import { createFittedSchemas } from '../translate/fitted-schemas.ts';
 import { createSettledTurns, type SettledTurns } from '../translate/settled.ts';
 import { createOutputCaps, type OutputCaps } from './output-caps.ts';
-import { createRefusedMembers, type RefusedMembers } from './refused-members.ts';
+import { createRefusedFields, type RefusedFields } from './refused-fields.ts';
 
 /** What requests teach for those after them. */
-export interface Learned {
-  refused: RefusedMembers;
+export interface UpstreamQuirks {
+  refusedFields: RefusedFields;
   outputCaps: OutputCaps;
   /** Fits the schemas of tools, and remembers what it fitted. */
   fitSchema: FitSchema;
@@ -15,11 +15,11 @@ export interface Learned {
 }
 
 /** Nothing of it outlives the process. */
-export function createLearned(): Learned {
+export function createUpstreamQuirks(): UpstreamQuirks {
   return {
     fitSchema: createFittedSchemas(),
     outputCaps: createOutputCaps(),
-    refused: createRefusedMembers(),
+    refusedFields: createRefusedFields(),
     settled: createSettledTurns(),
   };
 }

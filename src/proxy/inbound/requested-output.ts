@@ -4,10 +4,10 @@ import type { WireFormat } from '../../codecs/wire-format.ts';
 /** Digits of the largest number that is looked at; spaces may stand before it. */
 const LOOK_AHEAD = 24;
 /** In a body that is full of such fields only the first are looked at. */
-const MAX_FOUND = 16;
+const MAX_MATCHES = 16;
 
 /** How many tokens of output a request asks for at most in each answer; null when it names none. */
-export function askedOutput(format: WireFormat, body: readonly Buffer[]): number | null {
+export function requestedOutput(format: WireFormat, body: readonly Buffer[]): number | null {
   return largestNumber(codecOf(format).requestFields.outputCap ?? [], body);
 }
 
@@ -17,18 +17,18 @@ export function askedOutput(format: WireFormat, body: readonly Buffer[]): number
  * @param paths of which the last names are looked for
  */
 export function largestNumber(paths: readonly string[], body: readonly Buffer[]): number | null {
-  let most: number | null = null;
+  let largest: number | null = null;
   for (const path of paths) {
     const name = `"${path.slice(path.lastIndexOf('.') + 1)}"`;
     for (const piece of body) {
       let at = piece.indexOf(name);
-      for (let found = 0; at !== -1 && found < MAX_FOUND; found += 1) {
+      for (let matches = 0; at !== -1 && matches < MAX_MATCHES; matches += 1) {
         const end = at + name.length;
         const value = /^\s*:\s*(\d{1,9})\b/.exec(piece.toString('latin1', end, end + LOOK_AHEAD))?.[1];
-        if (value !== undefined) most = Math.max(most ?? 0, Number(value));
+        if (value !== undefined) largest = Math.max(largest ?? 0, Number(value));
         at = piece.indexOf(name, end);
       }
     }
   }
-  return most;
+  return largest;
 }

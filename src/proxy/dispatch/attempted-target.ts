@@ -8,7 +8,7 @@ import type { Failure } from '../request/failure.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';
 import { tracedError } from './attempt-failures.ts';
 
-export interface AskedTargetInput {
+export interface AttemptedTargetInput {
   readonly target: Target;
   /** The account's view of it. */
   readonly running: Running;
@@ -18,16 +18,16 @@ export interface AskedTargetInput {
 }
 
 /** A target while it is asked, once or more often: what its account and the trace are told of it. */
-export class AskedTarget {
+export class AttemptedTarget {
   readonly target: Target;
   readonly #running: Running;
-  readonly #trace: AskedTargetInput['trace'];
+  readonly #trace: AttemptedTargetInput['trace'];
   readonly #clock: number;
   /** Null between two attempts. */
   #attempt: TracedAttempt | null = null;
   #status: number | null = null;
 
-  constructor({ clock, running, target, trace }: AskedTargetInput) {
+  constructor({ clock, running, target, trace }: AttemptedTargetInput) {
     this.target = target;
     this.#running = running;
     this.#trace = trace;
@@ -45,33 +45,33 @@ export class AskedTarget {
       outcome: 'aborted',
       error: null,
       effect: null,
-      ...(partial === null ? {} : { begunWith: partial.begun.text.length }),
+      ...(partial === null ? {} : { begunWith: partial.prefix.text.length }),
     };
     this.#trace.attempts.push(this.#attempt);
   }
 
   /** The head of an answer came. */
-  heard(status: number, headers: IncomingHttpHeaders): void {
+  headReceived(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
-    this.#running.heard(headers);
+    this.#running.headReceived(headers);
   }
 
-  /** Content goes to the caller. @param at of the monotonic clock */
-  answers(at: number): void {
+  /** Content goes to the client. @param at of the monotonic clock */
+  contentStarted(at: number): void {
     this.#running.succeeded(at - this.#clock - (this.#attempt?.startedMs ?? 0));
   }
 
   /** The attempt failed in a way that tells nothing of the account, which is asked once more. */
-  failedOnce(failure: Failure): void {
+  attemptFailed(failure: Failure): void {
     this.#close({ outcome: 'failed', error: tracedError(failure) });
   }
 
   /** It failed, and is asked no more. */
   failed(failure: Failure): FailureEffect {
-    const judgement = this.#running.failed(failedAttempt(failure));
+    const failureEffect = this.#running.failed(attemptFailureOf(failure));
     this.#running.closed();
-    this.#close({ outcome: 'failed', error: tracedError(failure), effect: judgement.effect });
-    return judgement;
+    this.#close({ outcome: 'failed', error: tracedError(failure), effect: failureEffect.effect });
+    return failureEffect;
   }
 
   /** The request ends with its answer, or in the middle of that. An answer that failed after it had begun counts as any other. */
@@ -81,7 +81,7 @@ export class AskedTarget {
       this.#close({ outcome: 'answered', error: null });
     } else if (outcome === 'failed' && error !== null) {
       const effect = isErrorCode(error.code)
-        ? this.#running.failed({ ...brokenOff(error), code: error.code }).effect
+        ? this.#running.failed({ ...interruption(error), code: error.code }).effect
         : null;
       this.#close({ outcome: 'failed', error: { ...error, message: error.message.slice(0, 300) }, effect });
     } else this.#close({ outcome: 'aborted', error: null });
@@ -109,18 +109,18 @@ export class AskedTarget {
 }
 
 /** A failure as the account is told of it. */
-export function failedAttempt({ answer, error }: Failure): AttemptFailure {
+export function attemptFailureOf({ answer, error }: Failure): AttemptFailure {
   return {
     code: error.code,
     status: error.code === 'upstream_error' ? error.status : null,
-    said: answer?.said ?? error.message,
+    errorText: answer?.errorText ?? error.message,
     message: error.message,
     headers: answer?.headers ?? {},
     retryAfter: error.retryAfter,
   };
 }
 
-function brokenOff({ code, message }: NonNullable<RequestEnd['error']>): Omit<AttemptFailure, 'code'> {
+function interruption({ code, message }: NonNullable<RequestEnd['error']>): Omit<AttemptFailure, 'code'> {
   const status = code === 'upstream_error' ? 502 : null;
-  return { status, said: message, message, headers: {}, retryAfter: null };
+  return { status, errorText: message, message, headers: {}, retryAfter: null };
 }

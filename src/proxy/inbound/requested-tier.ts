@@ -13,7 +13,7 @@ const headerNames = ['x-vertex-ai-llm-shared-request-type', 'x-amzn-bedrock-serv
  * The service tier that a request asks for, as `tierWord` has it; null where it names none. The body is read only where
  * it has a field of such a name somewhere. One that is no JSON is for others to refuse.
  */
-export function askedTier(
+export function requestedTier(
   format: WireFormat,
   body: readonly Buffer[],
   headers: IncomingHttpHeaders,
@@ -28,12 +28,12 @@ export function askedTier(
   return names.map((name) => tiers.get(name)).find((tier) => tier !== undefined) ?? null;
 }
 
-const inQuotes = new Map<string, Sought>();
+const patterns = new Map<string, Sought>();
 
 function quoted(name: string): Sought {
-  const known = inQuotes.get(name) ?? sought(`"${name}"`);
-  inQuotes.set(name, known);
-  return known;
+  const pattern = patterns.get(name) ?? sought(`"${name}"`);
+  patterns.set(name, pattern);
+  return pattern;
 }
 
 function tiersIn(body: Buffer, names: readonly string[]): Map<string, string> {
