@@ -8,7 +8,7 @@ import { JOURNAL_MS, journalFault, journalFiles, journalFolder, openJournal } fr
 import { openKeptSums } from './ledger/kept-sums/open.ts';
 import { type LateUse, replaceEstimate } from './ledger/late-use.ts';
 import { createLedger, ledgerColumns } from './ledger/record.ts';
-import { queueJournals } from './ledger/recovery.ts';
+import { queueJournals, removeJournals } from './ledger/recovery.ts';
 import type { LedgerEntry } from './ledger/schema.ts';
 import { openTraces } from './ledger/traces.ts';
 import type { OnClose } from './lib/closers.ts';
@@ -55,7 +55,6 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
     },
   });
   const folder = journalFolder(dataDir);
-  const remove = (files: readonly string[]) => Promise.all(files.map((file) => rm(file, { force: true })));
   const unreadable = (error: unknown) =>
     log.error({ error: describe(error), folder }, 'rows of the ledger that wait on the disk cannot be read');
   /** Resolves once the database has the rows of a journal; those that memory had no room for are read from it again. */
@@ -70,13 +69,13 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
   /** In the background: a database that is slow or away must not keep the gateway from its start. The files stay until it has their rows. */
   const recover = async (isWanted: (name: string) => boolean, onQueued = () => {}): Promise<void> => {
     try {
-      let files: string[];
-      do {
-        files = await queueJournals(folder, writer, isWanted, closing.signal);
+      for (let done = false; !done && !closing.signal.aborted; ) {
+        const files = await queueJournals(folder, writer, isWanted, closing.signal);
         onQueued();
         void writer.flush();
-      } while (!(await writer.written()) && !closing.signal.aborted);
-      if (!closing.signal.aborted) await remove(files);
+        const isWritten = await writer.written();
+        if (isWritten && !closing.signal.aborted) done = removeJournals(files);
+      }
     } catch (error) {
       unreadable(error);
       onQueued();
@@ -139,8 +138,9 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
       closing.abort();
       await writer.stop();
       // The next start reads again what memory had no room for.
-      const done = writer.lost() === 0 ? journalFiles(folder, own) : [];
-      await remove([...files, ...done]);
+      removeJournals(files);
+      if (writer.lost() > 0) return;
+      await Promise.all(journalFiles(folder, own).map((file) => rm(file, { force: true })));
     },
   };
 }

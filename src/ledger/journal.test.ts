@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import {
+  appendFileSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -15,7 +17,7 @@ import { after, describe, it } from 'node:test';
 import type { Value } from '../store/database.ts';
 import { type Journal, type JournalDisk, openJournal } from './journal.ts';
 import { ledgerColumns } from './record.ts';
-import { queueJournals } from './recovery.ts';
+import { queueJournals, removeJournals } from './recovery.ts';
 
 const folders: string[] = [];
 after(() => {
@@ -336,7 +338,7 @@ describe('the recovery of journals', () => {
       },
     };
     const files = await queueJournals(folder, writer, (name) => name === 'old');
-    assert.deepEqual([files, all], [[join(folder, 'old.0')], count]);
+    assert.deepEqual([files.map(({ path }) => path), all], [[join(folder, 'old.0')], count]);
     assert.ok(most <= 20_000, `${most} rows at a time`);
   });
 
@@ -348,6 +350,20 @@ describe('the recovery of journals', () => {
     const writer = { push() {}, written: async () => true };
     assert.deepEqual(await queueJournals(folder, writer, (name) => name === 'cut'), []);
     assert.deepEqual(await queueJournals(folder, writer, (name) => name === 'old', AbortSignal.abort()), []);
+  });
+
+  it('removes files whose rows were read, but for one that has got more since', async () => {
+    const { folder, journal } = open();
+    await journal.close();
+    const [quiet, grown] = [join(folder, 'old.0'), join(folder, 'old.1')];
+    for (const file of [quiet, grown]) writeFileSync(file, '["id"]\n["a"]\n');
+    const writer = { push() {}, written: async () => true };
+    const files = await queueJournals(folder, writer, (name) => name === 'old');
+    appendFileSync(grown, '["b"]\n');
+    assert.equal(removeJournals(files), false);
+    assert.deepEqual([existsSync(quiet), existsSync(grown)], [false, true]);
+    assert.equal(removeJournals(await queueJournals(folder, writer, (name) => name === 'old')), true);
+    assert.equal(existsSync(grown), false);
   });
 
   it('finds nothing where there is no folder', async () => {

@@ -1,3 +1,4 @@
+import { rmSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Value } from '../store/database.ts';
@@ -9,10 +10,17 @@ const MOST_ROWS = 20_000;
 
 const known: ReadonlySet<string> = new Set(ledgerColumns);
 
+/** A file of a journal whose rows were all queued. */
+export interface QueuedJournal {
+  path: string;
+  /** How long it was then. */
+  bytes: number;
+}
+
 /**
  * Brings the rows of journals to the database, as fast as it takes them. Those that it has already stay there as they are.
  * @param signal ends the reading between two portions of rows
- * @returns the files whose rows were all queued, to be removed once the rows are written
+ * @returns the files whose rows were all queued, for `removeJournals` once the rows are written
  * @throws the system's error for a file that cannot be read
  */
 export async function queueJournals(
@@ -20,13 +28,33 @@ export async function queueJournals(
   writer: Pick<Writer, 'push' | 'written'>,
   isWanted: (name: string) => boolean,
   signal?: AbortSignal,
-): Promise<string[]> {
+): Promise<QueuedJournal[]> {
   const found = await readdir(folder).catch(ifMissing);
   const files = found.filter((file) => isWanted(nameOf(file))).map((file) => join(folder, file));
-  const queued: string[] = [];
-  for (const file of files)
-    if (await queueRows(await readFile(file, 'utf8'), writer, signal)) queued.push(file);
+  const queued: QueuedJournal[] = [];
+  for (const path of files) {
+    const content = await readFile(path);
+    if (await queueRows(content.toString(), writer, signal)) queued.push({ path, bytes: content.length });
+  }
   return queued;
+}
+
+/**
+ * Removes files whose rows are written. A worker of a gateway that was killed may still have ended a request since its file was read.
+ * @returns whether all are gone; a file that has grown stays, to be read again
+ * @throws the system's error for a file that cannot be removed
+ */
+export function removeJournals(files: readonly QueuedJournal[]): boolean {
+  let areGone = true;
+  // Nothing comes between the look and the removal but the process itself that writes.
+  for (const file of files)
+    if (hasGrown(file)) areGone = false;
+    else rmSync(file.path, { force: true });
+  return areGone;
+}
+
+function hasGrown({ bytes, path }: QueuedJournal): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > bytes;
 }
 
 /** Without the number of the file. */
