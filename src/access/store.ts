@@ -4,6 +4,7 @@ import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { KeyTable, Tables } from '../store/tables.ts';
 import { createKey, hashKey } from './keys/keys.ts';
+import { latestUsedKeys } from './keys/latest-use.ts';
 import type { KeyPageQuery } from './keys/page.ts';
 import { recordOf, unknownContext } from './keys/stored-key.ts';
 import { type KeyRecord, keyName } from './schema.ts';
@@ -109,7 +110,7 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
     },
 
     /** A page of the keys, the oldest first where nothing else is asked for; how many there are, and how many fit. */
-    async page({ conditions, limit, offset, order }: KeyPageQuery) {
+    async page({ conditions, isByLatestUse, limit, offset, order }: KeyPageQuery) {
       const all = db.selectFrom('keys').select(({ fn }) => fn.countAll<number>().as('count'));
       let [select, fitting] = [db.selectFrom('keys').select('id'), all];
       for (const condition of conditions) {
@@ -117,6 +118,9 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
         fitting = fitting.where(condition);
       }
       for (const term of order) select = select.orderBy(term);
+      const latest = isByLatestUse ? await latestUsedKeys(db, offset + limit) : null;
+      if (latest !== null)
+        select = select.where(sql<boolean>`id in (select value from json_each(${JSON.stringify(latest)}))`);
       const page = await select.orderBy('created_at').orderBy('id').limit(limit).offset(offset).execute();
       // The last use is looked up of these alone, and not of all that come before them.
       const ids = page.map(({ id }) => id);

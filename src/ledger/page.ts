@@ -8,6 +8,7 @@ import { clientColumn } from './counted-columns.ts';
 import { countOfRequests } from './kept-sums/read.ts';
 import { keyNameColumn } from './names.ts';
 import { entryOf, type LedgerRow } from './report.ts';
+import { timeOf } from './requests/time-filter.ts';
 import { hasTagThat } from './tag-column.ts';
 
 /** A page of requests in the database's own words: there may be millions. */
@@ -28,15 +29,24 @@ export async function requestPage(store: Pick<Store, 'db'>, query: ListQuery): P
   for (const term of orderOf(query)) select = select.orderBy(term);
   const rows = await select.limit(query.limit).offset(query.offset).execute();
   const count = await countOfRequests(store);
-  const fitting =
-    condition === null
-      ? null
-      : await store.db
-          .selectFrom('requests')
-          .select(({ fn }) => fn.countAll<number>().as('count'))
-          .where(condition)
-          .executeTakeFirstOrThrow();
-  return { rows: rows.map(entryOf), count, filtered: fitting?.count ?? count };
+  const filtered = condition === null ? count : await countOfFitting(store, query.groups, condition);
+  return { rows: rows.map(entryOf), count, filtered };
+}
+
+/** How many requests a filter leaves. */
+async function countOfFitting(
+  store: Pick<Store, 'db'>,
+  groups: ListQuery['groups'],
+  condition: RawBuilder<boolean>,
+): Promise<number> {
+  const time = timeOf(groups);
+  if (time !== null) return countOfRequests(store, time);
+  const { count } = await store.db
+    .selectFrom('requests')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where(condition)
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /** The request of an id; null when there is none. */
@@ -209,11 +219,20 @@ const searched = [
   'upstream_request_id',
 ] as const;
 
+/** Between the texts of a request, so that they can be searched as one: a text without it reaches from none into the next. */
+const SEPARATOR = '\u001f';
+
+const searchedText = sql.join(
+  searched.map((column) => sql`coalesce(${sql.ref(column)}, '')`),
+  sql` || ${sql.lit(SEPARATOR)} || `,
+);
+
 /** A text stands somewhere in a request, in upper or lower case. */
 function textTest(operator: Condition['operator'], value: Condition['value']): Expression {
   if (typeof value !== 'string' || value === '' || (operator !== '=' && operator !== '=='))
     throw invalid('filter[]', `"text" goes with = and the text to look for: text='rate limit'`);
   const text = value.toLowerCase();
+  if (!text.includes(SEPARATOR)) return sql`instr(lower(${searchedText}), ${text}) > 0`;
   const places = searched.map((column) => sql`instr(lower(${sql.ref(column)}), ${text}) > 0`);
   return sql`(${sql.join(places, sql` or `)}) is true`;
 }

@@ -42,7 +42,10 @@ export async function slicedSums(
 
 /** By time as it goes by, then by the names that the groups were made by. */
 export function sortedByGroup(groups: SumGroups): Sums[] {
-  return [...groups.values()].sort(byGroup);
+  return [...groups.values()]
+    .map((sums) => ({ sums, names: Object.values(sums.dimensions).map((name) => name ?? '') }))
+    .sort(byGroup)
+    .map(({ sums }) => sums);
 }
 
 /**
@@ -64,13 +67,17 @@ async function startOfNext(
   return last === undefined ? null : last.started_at + 1;
 }
 
+interface NamedSums {
+  sums: Sums;
+  names: readonly string[];
+}
+
 /** Time as it goes by, names by their letters; what was not known comes first. */
-function byGroup(one: Sums, other: Sums): number {
-  const apart = (one.period ?? 0) - (other.period ?? 0);
+function byGroup(one: NamedSums, other: NamedSums): number {
+  const apart = (one.sums.period ?? 0) - (other.sums.period ?? 0);
   if (apart !== 0) return apart;
-  const [a, b] = [one, other].map(({ dimensions }) => Object.values(dimensions).map((name) => name ?? ''));
-  for (const [index, name] of (a ?? []).entries()) {
-    const against = b?.[index] ?? '';
+  for (const [index, name] of one.names.entries()) {
+    const against = other.names[index] ?? '';
     if (name !== against) return name < against ? -1 : 1;
   }
   return 0;

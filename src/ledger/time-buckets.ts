@@ -47,9 +47,10 @@ export function timeBuckets(kind: TimeGrouping, timeZone: string = 'UTC'): TimeB
     return guess + offset(guess) === local ? guess : local - offset(local - dayMs);
   };
   const floor = (local: number) => floorOf(kind, local);
+  const longestStep = kind === 'hour' ? hourMs : dayMs;
   return {
     // Distances from UTC are multiples of a quarter of an hour.
-    stepMs: timeZone === 'UTC' ? hourMs : 15 * minuteMs,
+    stepMs: timeZone === 'UTC' ? longestStep : 15 * minuteMs,
     startOf(at) {
       const local = at + offset(at);
       // Twice in autumn clocks show the same hour: each is its own.

@@ -1,5 +1,5 @@
 import { allSums, hasArchived, sumsOfKeys } from './kept-sums/read.ts';
-import { countedValues } from './kept-sums/read-counts.ts';
+import { type CountedValues, countedValues } from './kept-sums/read-counts.ts';
 import { amountBits, type ValueCounts } from './kept-sums/value-counts.ts';
 import type { LedgerReader } from './sliced-sums.ts';
 import { sortedByGroup } from './sliced-sums.ts';
@@ -20,10 +20,21 @@ export async function topKeys(
   const { before, by, only = {}, since } = query;
   const isNarrowed = Object.values(only).some((value) => value !== undefined);
   if (by.length !== 1 || by[0] !== 'key' || isNarrowed || (await hasArchived(store, query))) return null;
-  const counted = await countedValues(store, ['key_id'], { since, before: before ?? null }, now);
-  const counts = counted?.get('key_id');
+  const time = { since, before: before ?? null, now };
+  const countsOf = async (brief?: 'costs') =>
+    (await countedValues(store, ['key_id'], { ...time, ...(brief === undefined ? {} : { brief }) }))?.get(
+      'key_id',
+    );
+  let counts = await countsOf('costs');
   if (counts === undefined || counts.counts.numbers.length <= most) return null;
-  const first = await dearest(counts.counts, counts.valuesOf, most);
+  let places = dearestPlaces(counts.counts, most);
+  // Among those that cost the same, more is needed than a brief says.
+  if (counts.isBrief && places.length > most) {
+    counts = await countsOf();
+    if (counts === undefined) return null;
+    places = dearestPlaces(counts.counts, most);
+  }
+  const first = await dearest(counts, places, most);
   const sums: SumGroups = new Map();
   for (const one of await sumsOfKeys(store, query, [...first.values()]))
     sums.set(JSON.stringify(Object.values(one.dimensions)), one);
@@ -40,16 +51,20 @@ export async function topKeys(
 /** Above what a sum of fractions is off by, in USD. */
 const ROUNDING_USD = 1e-6;
 
-/** The values that cost most, by their place in the counts. */
-async function dearest(
-  { costs, numbers, requests, tokens }: ValueCounts,
-  valuesOf: (numbers: readonly number[]) => Promise<ReadonlyMap<number, string | null>>,
-  most: number,
-): Promise<ReadonlyMap<number, string | null>> {
-  // More than enough: costs that are the same may differ in their last bits.
+/** Where in the counts the values are that cost most; more than enough: costs that are the same may differ in their last bits. */
+function dearestPlaces({ costs }: ValueCounts, most: number): number[] {
   const least = (costs.toSorted().at(-most) ?? 0) - ROUNDING_USD;
   const places: number[] = [];
   for (const [place, cost] of costs.entries()) if (cost >= least) places.push(place);
+  return places;
+}
+
+/** The values that cost most, by their place in the counts. */
+async function dearest(
+  { counts: { costs, numbers, requests, tokens }, valuesOf }: CountedValues,
+  places: readonly number[],
+  most: number,
+): Promise<ReadonlyMap<number, string | null>> {
   const values = await valuesOf(places.map((place) => numbers[place] ?? 0));
   return new Map(
     places

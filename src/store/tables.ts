@@ -16,6 +16,7 @@ export interface Tables {
   requests: RequestTable;
   usage_sums: UsageSumTable;
   usage_spans: UsageSpanTable;
+  packed_sums: PackedSumsTable;
   /** Values of attributes of requests, by the number that `value_counts` has for them. */
   counted_values: { number: Generated<number>; value: string };
   value_counts: ValueCountsTable;
@@ -75,6 +76,7 @@ const known: Readonly<Record<keyof Tables, true>> = {
   requests: true,
   usage_sums: true,
   usage_spans: true,
+  packed_sums: true,
   counted_values: true,
   value_counts: true,
   run_totals: true,
@@ -404,6 +406,19 @@ export interface UsageSpanTable {
   complete: number;
   /** Above 0 where the values of its requests are counted in `value_counts`: another number each time. */
   counted: Generated<number>;
+  /** 1 where `packed_sums` has its sums. */
+  packed: Generated<number>;
+}
+
+/** The sums of all groups of a span of time. */
+export interface PackedSumsTable {
+  /** What the requests were grouped by. */
+  grouping_name: string;
+  step_ms: number;
+  /** Where the span begins, in milliseconds since the epoch. */
+  at: number;
+  /** As `src/ledger/kept-sums/packed-sums.ts` writes it. */
+  sums: Uint8Array;
 }
 
 /** How often the values of an attribute occur in the requests of a span of time. */

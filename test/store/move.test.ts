@@ -68,6 +68,7 @@ describe('moving a store', { skip: !hasPostgres }, () => {
       'key_changes',
       'usage_sums',
       'usage_spans',
+      'packed_sums',
       'counted_values',
       'value_counts',
       'run_totals',

@@ -5,6 +5,8 @@ import type { Condition, ListQuery } from '../../http/resource.ts';
 export interface KeyPageQuery {
   conditions: readonly RawBuilder<boolean>[];
   order: readonly RawBuilder<unknown>[];
+  /** Whether all keys are asked for, those that were used last first. */
+  isByLatestUse: boolean;
   limit: number;
   offset: number;
 }
@@ -42,7 +44,9 @@ export function keyPageQuery({ groups, ignoreCase, limit, offset, sort }: ListQu
     return nullable.has(attribute) ? sql`${column} is null, ${term}` : term;
   });
   if (!conditions.every((one) => one !== null) || !order.every((one) => one !== null)) return null;
-  return { conditions, order, limit, offset };
+  const [first] = sort;
+  const isByLatestUse = conditions.length === 0 && first?.attribute === 'last_used_at' && first.descending;
+  return { conditions, order, isByLatestUse, limit, offset };
 }
 
 /** One step into the index by key for each key: a second term for null would double them. Keys that were never used come last. */

@@ -4,12 +4,20 @@ import type { Tables } from '../../store/tables.ts';
 import { inputColumns, outputColumns } from '../buckets.ts';
 import { countedColumns, type ValueAttribute, valueAttributes } from '../counted-columns.ts';
 import { DAY_MS, HOUR_MS } from './sets.ts';
-import { amountBits, createCountsSum, decodeCounts, encodeCounts, type ValueCounts } from './value-counts.ts';
+import {
+  amountBits,
+  type Brief,
+  createCountsSum,
+  decodeCounts,
+  encodeBrief,
+  encodeCounts,
+  type ValueCounts,
+} from './value-counts.ts';
 
 type Db = Kysely<Tables>;
 
-/** What is counted of the requests of a span of time. */
-export type CountedSpan = ReadonlyMap<ValueAttribute, Uint8Array>;
+/** What is counted of the requests of a span of time, by attribute. */
+export type CountedSpan = ReadonlyMap<string, Uint8Array>;
 
 /** Gives numbers to the values of an hour's requests that have none yet. Whoever writes does so alone, so no value gets two. */
 export async function numberValues(db: Db, at: number): Promise<void> {
@@ -130,11 +138,12 @@ function countsQuery(
         and counted_values.value = each_value.value
     ) as of_attribute having count(*) > 0`,
   );
-  return sql<CountsRow>`with counted as materialized (
+  // As a part of a statement that begins with `select`: any other takes the lock of those who write on a server.
+  return sql<CountsRow>`select * from (with counted as materialized (
       select ${sql.join(values)}, outcome as outcome_of, cost_usd, cache_savings_usd, routing_savings_usd, on_plan,
         ${tokens} as tokens
       from requests where ${condition}
-    ) ${sql.join(each, sql` union all `)}`;
+    ) ${sql.join(each, sql` union all `)}) as each_attribute`;
 }
 
 /**
@@ -170,7 +179,8 @@ export async function uncountedDays(db: Db): Promise<number[]> {
   const counted = await db
     .selectFrom('value_counts')
     .select('at')
-    .where('attribute', '=', 'outcome')
+    // Of an earlier version there may be days without briefs.
+    .where('attribute', '=', briefOf('key_id', 'requests'))
     .where('step_ms', '=', DAY_MS)
     .execute();
   const done = new Set(counted.map(({ at }) => at));
@@ -199,7 +209,7 @@ export async function countDay(db: Db, day: number): Promise<boolean> {
     .returning('at')
     .execute();
   if (hours.length < DAY_MS / HOUR_MS) return false;
-  const counted = new Map<ValueAttribute, Uint8Array>();
+  const counted = new Map<string, Uint8Array>();
   for (const attribute of valueAttributes) {
     const sum = createCountsSum();
     const rows = await db
@@ -211,8 +221,18 @@ export async function countDay(db: Db, day: number): Promise<boolean> {
       .where('at', '<', day + DAY_MS)
       .execute();
     for (const { counts } of rows) sum.add(decodeCounts(counts));
-    counted.set(attribute, encodeCounts(sum.sum()));
+    const counts = sum.sum();
+    counted.set(attribute, encodeCounts(counts));
+    if (attribute === 'key_id')
+      for (const brief of ['requests', 'costs'] as const)
+        counted.set(briefOf(attribute, brief), encodeBrief(counts, brief));
   }
+  await db.deleteFrom('value_counts').where('step_ms', '=', DAY_MS).where('at', '=', day).execute();
   await insertCounts(db, DAY_MS, day, counted);
   return true;
+}
+
+/** What the brief of the counts of an attribute is found by, of days alone. There are so many values of keys only. */
+export function briefOf(attribute: ValueAttribute, brief: Brief): string {
+  return `${attribute}/${brief}`;
 }

@@ -6,6 +6,7 @@ import { takeLease } from '../../store/lease.ts';
 import type { Tables } from '../../store/tables.ts';
 import { countDay, countHour, numberValues, replaceCounts, uncountedDays } from './count-values.ts';
 import { type KeepingTurn, type MissingSpan, missingSpans } from './missing.ts';
+import { notePacked, packSpans, replacePacked, unpackedSpans } from './pack-spans.ts';
 import { isRunTotalCurrent, updateRunTotal } from './run-totals.ts';
 import { DAY_MS, HOUR_MS, type KeptSet, keptSets } from './sets.ts';
 import { sumSpans } from './sum-spans.ts';
@@ -28,6 +29,7 @@ export async function keepMissingOnServer(store: PostgresStore, turn: KeepingTur
   const isDone = async ({ reading }: Pick<PostgresStore, 'reading'>) =>
     (await missing()).length === 0 &&
     (await uncountedDays(reading)).length === 0 &&
+    (await unpackedSpans(reading)).length === 0 &&
     (await isRunTotalCurrent(reading));
   if (await isDone(store)) return 0;
   const lease = await takeLease(store, 'kept sums', LEASE_MS);
@@ -43,6 +45,8 @@ export async function keepMissingOnServer(store: PostgresStore, turn: KeepingTur
     }
     await countDays(store);
     if (!turn.over()) await undisturbed(() => store.inSnapshot((db) => updateRunTotal(db)));
+    const unpacked = Map.groupBy(await unpackedSpans(store.reading), ({ at }) => Math.floor(at / DAY_MS));
+    for (const [, spans] of unpacked) if (!turn.over()) await packOnServer(store, spans);
     return kept;
   } finally {
     await lease.release();
@@ -52,6 +56,22 @@ export async function keepMissingOnServer(store: PostgresStore, turn: KeepingTur
 async function countDays(store: PostgresStore): Promise<void> {
   for (const day of await uncountedDays(store.reading))
     await undisturbed(() => store.inSnapshot((db) => countDay(db, day)));
+}
+
+/**
+ * Packs the sums of spans that an earlier version kept. A request that is written or changed meanwhile changes the row of its span, and then
+ * nothing is packed.
+ */
+async function packOnServer(store: PostgresStore, spans: readonly MissingSpan[]): Promise<void> {
+  const inOrder = spans.toSorted((one, other) => one.stepMs - other.stepMs || one.at - other.at);
+  await undisturbed(() =>
+    store.inSnapshot(async (db) => {
+      for (const run of runsOf(inOrder))
+        await replacePacked(db, run, await packSpans(db, 'postgres', run, 'usage_sums'));
+      // Not before: a late request waits for whoever has changed the row of its span. In the order of the triggers.
+      for (const span of inOrder) await notePacked(db, span);
+    }),
+  );
 }
 
 /**
@@ -66,7 +86,7 @@ export async function keepSumsOnServer(store: PostgresStore, spans: readonly Mis
   await store.db
     .insertInto('usage_spans')
     .values(spans.map(({ at, stepMs }) => ({ step_ms: stepMs, at, complete: marker })))
-    .onConflict((one) => one.columns(['step_ms', 'at']).doUpdateSet({ complete: marker }))
+    .onConflict((one) => one.columns(['step_ms', 'at']).doUpdateSet({ complete: marker, packed: 0 }))
     .execute();
   if (!(await writersEnded(store))) return 0;
   for (const { at, stepMs } of spans) if (stepMs === HOUR_MS) await numberValues(store.db, at);
@@ -99,11 +119,13 @@ async function keepMarked(db: Kysely<Tables>, marker: number): Promise<number> {
     await deleteSums(db, sets, { since, before });
     await sumSpans(db, 'usage_sums', sets, { since, before });
   }
+  for (const run of runsOf(marked))
+    await replacePacked(db, run, await packSpans(db, 'postgres', run, 'usage_sums'));
   // Not before: a late request waits for whoever has locked the row of its span. In the order of the triggers.
   const kept = await spans.forUpdate().execute();
   await db
     .updateTable('usage_spans')
-    .set({ complete: 1, counted: sql`cast(1 + floor(random() * 2147483647) as bigint)` })
+    .set({ complete: 1, packed: 1, counted: sql`cast(1 + floor(random() * 2147483647) as bigint)` })
     .where('complete', '=', marker)
     .execute();
   return kept.length;
@@ -193,22 +215,18 @@ async function forgetRemoved({
         .where('at', '>=', run.since)
         .where('at', '<', run.before)
         .execute();
-      await trx
-        .deleteFrom('value_counts')
-        .where('at', '>=', run.since)
-        .where('at', '<', run.before)
-        .execute();
       await deleteSums(
         trx,
         keptSets.filter((set) => set.stepMs === run.stepMs),
         run,
       );
-      await trx
-        .deleteFrom('value_counts')
-        .where('step_ms', '=', run.stepMs)
-        .where('at', '>=', run.since)
-        .where('at', '<', run.before)
-        .execute();
+      for (const table of ['value_counts', 'packed_sums'] as const)
+        await trx
+          .deleteFrom(table)
+          .where('step_ms', '=', run.stepMs)
+          .where('at', '>=', run.since)
+          .where('at', '<', run.before)
+          .execute();
     });
   return isThere;
 }

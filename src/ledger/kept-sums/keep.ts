@@ -2,6 +2,8 @@ import { sql } from 'kysely';
 import type { Store } from '../../store/database.ts';
 import { dimensionsIn, measures, sumColumns } from '../sums.ts';
 import { countDay, countHour, numberValues, replaceCounts } from './count-values.ts';
+import type { MissingSpan } from './missing.ts';
+import { notePacked, packSpans, replacePacked } from './pack-spans.ts';
 import { fingerprintOf, updateRunTotal } from './run-totals.ts';
 import { countedNumber, HOUR_MS, type KeptSet, keptSets } from './sets.ts';
 
@@ -15,7 +17,7 @@ import { countedNumber, HOUR_MS, type KeptSet, keptSets } from './sets.ts';
 export async function keepSums(working: Store['db'], stepMs: number, at: number): Promise<boolean> {
   const span = sql`step_ms = ${stepMs} and at = ${at}`;
   await sql`insert into usage_spans (step_ms, at, complete) values (${stepMs}, ${at}, 0)
-    on conflict (step_ms, at) do update set complete = 0`.execute(working);
+    on conflict (step_ms, at) do update set complete = 0, packed = 0`.execute(working);
   const sets = keptSets.filter((set) => set.stepMs === stepMs);
   // Apart from the database, so that nobody waits for the writing of it.
   await sql`create temporary table if not exists summed as select * from usage_sums where false`.execute(
@@ -27,34 +29,46 @@ export async function keepSums(working: Store['db'], stepMs: number, at: number)
   const isHour = stepMs === HOUR_MS;
   if (isHour) await numberValues(working, at);
   const counted = isHour ? await countHour(working, 'sqlite', at) : null;
-  await sql`begin immediate`.execute(working);
-  try {
+  const time = { stepMs, since: at, before: at + stepMs };
+  const packed = await packSpans(working, 'sqlite', time, 'summed');
+  return inTransaction(working, async () => {
     const { rows } = await sql`select 1 from usage_spans where ${span} and complete = 0`.execute(working);
-    const undisturbed = rows.length > 0;
-    if (undisturbed) {
-      for (const { name } of sets)
-        await sql`delete from usage_sums where grouping_name = ${name} and at = ${at}`.execute(working);
-      await sql`insert into usage_sums select * from summed`.execute(working);
-      if (counted !== null) await replaceCounts(working, at, counted);
-      await sql`update usage_spans set complete = 1, counted = ${isHour ? countedNumber() : 0} where ${span}`.execute(
-        working,
-      );
-    }
-    await sql`commit`.execute(working);
-    return undisturbed;
-  } catch (error) {
-    await sql`rollback`.execute(working);
-    throw error;
-  }
+    if (rows.length === 0) return false;
+    for (const { name } of sets)
+      await sql`delete from usage_sums where grouping_name = ${name} and at = ${at}`.execute(working);
+    await sql`insert into usage_sums select * from summed`.execute(working);
+    if (counted !== null) await replaceCounts(working, at, counted);
+    await replacePacked(working, time, packed);
+    await sql`update usage_spans set complete = 1, packed = 1, counted = ${isHour ? countedNumber() : 0}
+      where ${span}`.execute(working);
+    return true;
+  });
+}
+
+/** Packs the sums of a span that an earlier version kept. @returns whether they still are kept */
+export async function packInFile(working: Store['db'], span: MissingSpan): Promise<boolean> {
+  const time = { stepMs: span.stepMs, since: span.at, before: span.at + span.stepMs };
+  const packed = await packSpans(working, 'sqlite', time, 'usage_sums');
+  return inTransaction(working, async () => {
+    // What takes the row away meanwhile makes no other: nobody else keeps sums in a file.
+    const isKept = await notePacked(working, span);
+    if (isKept) await replacePacked(working, time, packed);
+    return isKept;
+  });
 }
 
 /** Counts the values of a day whose hours are counted. @returns whether all of them still were */
 export async function countDayInFile(working: Store['db'], day: number): Promise<boolean> {
+  return inTransaction(working, () => countDay(working, day));
+}
+
+/** The statements of one who writes by the thread for background work. */
+async function inTransaction<T>(working: Store['db'], work: () => Promise<T>): Promise<T> {
   await sql`begin immediate`.execute(working);
   try {
-    const counted = await countDay(working, day);
+    const result = await work();
     await sql`commit`.execute(working);
-    return counted;
+    return result;
   } catch (error) {
     await sql`rollback`.execute(working);
     throw error;

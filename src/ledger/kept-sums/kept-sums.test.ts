@@ -34,6 +34,7 @@ import { setFor } from './sets.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const now = Date.UTC(2026, 10, 21, 10, 30);
+const anHour = (hours: number) => Math.floor(now / HOUR_MS - hours) * HOUR_MS;
 
 /** Requests of four days, some of them without a price, a model or an answer. */
 function madeEntries(): LedgerEntry[] {
@@ -78,8 +79,6 @@ async function keptLedger(
   return store;
 }
 
-const anHour = (hours: number) => Math.floor(now / HOUR_MS - hours) * HOUR_MS;
-
 const since = now - 30 * DAY_MS;
 const questions: SumsQuery[] = [
   { by: [], since },
@@ -103,6 +102,12 @@ const questions: SumsQuery[] = [
   { by: ['key', 'model'], since },
   { by: ['label:app'], since },
   { by: ['session'], since },
+  { by: ['hour', 'team'], since: anHour(30) },
+  { by: ['day', 'owner'], since, timeZone: 'Europe/Vienna', only: { owner: 'ann' } },
+  { by: ['tag'], since: now - 3 * DAY_MS - 3 * HOUR_MS - 5, before: now - 7 * HOUR_MS },
+  { by: ['connection', 'model'], since: anHour(50), before: anHour(3) },
+  { by: ['connection'], since: anHour(20), before: anHour(10) },
+  { by: ['week', 'combo'], since, timeZone: 'Asia/Kolkata' },
 ];
 
 async function plainly(store: Store, query: SumsQuery) {
@@ -131,6 +136,14 @@ async function completeSpans({ db }: Store): Promise<number> {
   return spans.length;
 }
 
+/** Those that would take the sums of a changed request away with it. */
+async function dropTriggers(store: Store): Promise<void> {
+  for (const verb of ['insert', 'update', 'delete']) {
+    const name = `usage_spans_${verb}`;
+    await sql.raw(`drop trigger ${name}${store.kind === 'postgres' ? ' on requests' : ''}`).execute(store.db);
+  }
+}
+
 function keptSums(engine: Engine): void {
   it('are what the ledger says, however they are asked for', async (test) => {
     const store = await keptLedger(test, engine);
@@ -147,17 +160,57 @@ function keptSums(engine: Engine): void {
     const kept = questions.filter((query) => setFor(query) !== null && query.before === undefined);
     const today = Math.floor(now / DAY_MS) * DAY_MS;
     for (const query of kept) before.set(query, await allSums(store, { ...query, before: today }));
-    // Without the triggers that would take the sums away with them.
-    for (const verb of ['insert', 'update', 'delete']) {
-      const name = `usage_spans_${verb}`;
-      await sql
-        .raw(`drop trigger ${name}${store.kind === 'postgres' ? ' on requests' : ''}`)
-        .execute(store.db);
-    }
+    await dropTriggers(store);
     await store.db.deleteFrom('requests').execute();
     for (const query of kept)
       assert.deepEqual(await allSums(store, { ...query, before: today }), before.get(query));
     assert.ok(kept.length > 12);
+  });
+
+  it('are read in place of the requests of the hours at both ends of a time, whatever they are grouped by', async (test) => {
+    const store = await keptLedger(test, engine);
+    const groupings = ['connection', 'combo', 'team', 'owner', 'tag', 'model', 'outcome'] as const;
+    const times = [
+      { since: anHour(90), before: anHour(1) },
+      { since: anHour(60), before: anHour(30) },
+      { since: anHour(9), before: anHour(5) },
+    ];
+    const queries = groupings.flatMap((by) => times.map((time): SumsQuery => ({ by: [by], ...time })));
+    const before = new Map<SumsQuery, unknown>();
+    for (const query of queries) before.set(query, await plainly(store, query));
+    await dropTriggers(store);
+    await store.db.deleteFrom('requests').execute();
+    for (const query of queries)
+      assert.deepEqual(await allSums(store, query), before.get(query), JSON.stringify(query));
+  });
+
+  it('of an earlier version are packed in the background, and say the same before', async (test) => {
+    const store = await keptLedger(test, engine);
+    const packed = async () =>
+      (await store.db.selectFrom('packed_sums').select(['grouping_name', 'step_ms', 'at']).execute()).length;
+    const all = await packed();
+    assert.ok(all > 400);
+    // As an earlier version leaves them, which knows nothing of what is packed.
+    await store.db.deleteFrom('packed_sums').execute();
+    await sql`update usage_spans set packed = 0`.execute(store.db);
+    const same = async () => {
+      for (const query of questions)
+        assert.deepEqual(await allSums(store, query), await plainly(store, query), JSON.stringify(query));
+    };
+    await same();
+    await keepMissing(store, () => now);
+    assert.equal(await packed(), all);
+    await same();
+    // What such a version makes of a changed hour and day is not what was packed before.
+    await store.db.insertInto('requests').values(lateRow).execute();
+    for (const stepMs of [HOUR_MS, DAY_MS])
+      await store.db
+        .insertInto('usage_spans')
+        .values({ step_ms: stepMs, at: Math.floor(lateRow.started_at / stepMs) * stepMs, complete: 0 })
+        .execute();
+    await same();
+    await keepMissing(store, () => now);
+    await same();
   });
 
   it('are joined by counts of values, which are what the ledger says', async (test) => {

@@ -1,9 +1,10 @@
 import type { Schedule } from '../../lib/schedule.ts';
 import type { SqliteStore, Store } from '../../store/database.ts';
 import { uncountedDays } from './count-values.ts';
-import { countDayInFile, keepSums, updateRunTotalInFile } from './keep.ts';
+import { countDayInFile, keepSums, packInFile, updateRunTotalInFile } from './keep.ts';
 import { keepMissingOnServer } from './keep-on-server.ts';
 import { type KeepingTurn, type MissingSpan, missingSpans } from './missing.ts';
+import { unpackedSpans } from './pack-spans.ts';
 import { HOUR_MS } from './sets.ts';
 
 const LOOK_MS = 60_000;
@@ -72,5 +73,6 @@ async function keepMissingInFile(
   for (const day of await uncountedDays(working)) if (!over()) await countDayInFile(working, day);
   await keepThose(missing.filter(({ stepMs }) => stepMs !== HOUR_MS));
   if (!over()) await updateRunTotalInFile(working);
+  for (const span of await unpackedSpans(working)) if (!over()) await packInFile(working, span);
   return kept;
 }

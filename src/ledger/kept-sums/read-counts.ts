@@ -2,9 +2,17 @@ import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { ValueAttribute } from '../counted-columns.ts';
 import type { LedgerReader } from '../sliced-sums.ts';
-import { countedIn, type FoundCounts, sorted } from './count-values.ts';
+import { blobColumn, bytesOf } from './blob.ts';
+import { briefOf, countedIn, type FoundCounts, sorted } from './count-values.ts';
 import { DAY_MS, HOUR_MS } from './sets.ts';
-import { type CountsSum, createCountsSum, decodeCounts, type ValueCounts } from './value-counts.ts';
+import {
+  type Brief,
+  type CountsSum,
+  createCountsSum,
+  decodeBrief,
+  decodeCounts,
+  type ValueCounts,
+} from './value-counts.ts';
 
 /** Requests that began at or after `since` and before `before`, in milliseconds since the epoch; null: of all times. */
 export interface CountedTime {
@@ -12,9 +20,18 @@ export interface CountedTime {
   before: number | null;
 }
 
+export interface CountsQuery extends CountedTime {
+  /** The end of the time where `before` is null, in milliseconds since the epoch. */
+  now: number;
+  /** Of attributes with very many values the counts for a purpose are enough, if there are some. Default: all counts. */
+  brief?: Brief;
+}
+
 /** The counts of one attribute. */
 export interface CountedValues {
   counts: ValueCounts;
+  /** Whether only the columns of a brief are complete. */
+  isBrief: boolean;
   /** The values of some of the numbers. */
   valuesOf(numbers: readonly number[]): Promise<ReadonlyMap<number, string | null>>;
 }
@@ -27,21 +44,23 @@ const DAYS_AT_ONCE = 8;
 /**
  * How often the values of attributes occur among the requests of a time: added up from the counts of hours and days, and counted of the
  * requests for the times between. Null where there are too few counts.
- * @param now milliseconds since the epoch
  */
 export async function countedValues(
   store: LedgerReader,
   attributes: readonly ValueAttribute[],
-  time: CountedTime,
-  now: number,
+  { brief, now, ...time }: CountsQuery,
 ): Promise<ReadonlyMap<ValueAttribute, CountedValues> | null> {
   const hours = await countedHours(store, time);
   const gaps = gapsIn(await withFirst(store, time), hours);
   const uncountedMs = gaps.reduce((sum, { before, since }) => sum + Math.max(0, (before ?? now) - since), 0);
   if (hours.length === 0 || uncountedMs > Math.max(MOST_UNCOUNTED_MS, (hours.length * HOUR_MS) / 2))
     return null;
-  const sums = new Map<ValueAttribute, CountsSum>();
-  for (const attribute of attributes) sums.set(attribute, await sumOfSpans(store, attribute, hours));
+  const sums = new Map<ValueAttribute, SpansSum>();
+  for (const attribute of attributes)
+    sums.set(
+      attribute,
+      await sumOfSpans(store, attribute, hours, attribute === 'key_id' ? brief : undefined),
+    );
   const inGaps = sql.join(
     gaps.map(({ before, since }) =>
       before === null
@@ -102,42 +121,69 @@ function gapsIn({ before, since }: Gap, hours: readonly number[]): Gap[] {
   return gaps;
 }
 
+interface SpansSum {
+  sum: CountsSum;
+  isBrief: boolean;
+}
+
 /** Adds up the counts of hours, and of their days where these have some. */
 async function sumOfSpans(
-  { db }: LedgerReader,
+  { db, kind }: LedgerReader,
   attribute: ValueAttribute,
   hours: readonly number[],
-): Promise<CountsSum> {
+  brief: Brief | undefined,
+): Promise<SpansSum> {
   const sum = createCountsSum();
+  const isWanted = new Set(hours);
   const byDay = Map.groupBy(hours, (at) => Math.floor(at / DAY_MS) * DAY_MS);
-  const whole = [...byDay].filter(([, { length }]) => length === DAY_MS / HOUR_MS).map(([day]) => day);
+  const whole = new Set(
+    [...byDay].filter(([, { length }]) => length === DAY_MS / HOUR_MS).map(([day]) => day),
+  );
   const left = new Set(byDay.keys());
-  const addSpans = async (stepMs: number, since: number, before: number) => {
+  const addSpans = async (
+    name: string,
+    stepMs: number,
+    { before, since }: { since: number; before: number },
+  ) => {
     const rows = await db
       .selectFrom('value_counts')
-      .select(['at', 'counts'])
-      .where('attribute', '=', attribute)
+      .select(['at', blobColumn(kind, 'counts').as('counts')])
+      .where('attribute', '=', name)
       .where('step_ms', '=', stepMs)
       .where('at', '>=', since)
       .where('at', '<', before)
       .execute();
-    const wanted = rows.filter(({ at }) => (stepMs === DAY_MS ? whole.includes(at) : hours.includes(at)));
-    for (const { at, counts } of wanted) {
-      sum.add(decodeCounts(counts));
+    let added = 0;
+    for (const { at, counts } of rows) {
+      if (stepMs === DAY_MS ? !whole.has(at) || !left.has(at) : !isWanted.has(at)) continue;
+      sum.add(name === attribute ? decodeCounts(bytesOf(counts)) : decodeBrief(bytesOf(counts)));
+      added += 1;
       if (stepMs === DAY_MS) left.delete(at);
       await setImmediate();
     }
+    return added;
   };
-  for (let start = 0; start < whole.length; start += DAYS_AT_ONCE) {
-    const some = whole.slice(start, start + DAYS_AT_ONCE);
-    await addSpans(DAY_MS, Number(some[0]), Number(some.at(-1)) + DAY_MS);
-  }
-  for (const day of left) await addSpans(HOUR_MS, day, day + DAY_MS);
-  return sum;
+  const addDays = async (name: string): Promise<number> => {
+    let added = 0;
+    const days = [...left].filter((day) => whole.has(day)).sort((one, other) => one - other);
+    for (let start = 0; start < days.length; start += DAYS_AT_ONCE) {
+      const some = days.slice(start, start + DAYS_AT_ONCE);
+      added += await addSpans(name, DAY_MS, { since: Number(some[0]), before: Number(some.at(-1)) + DAY_MS });
+    }
+    return added;
+  };
+  const briefDays = brief === undefined ? 0 : await addDays(briefOf(attribute, brief));
+  await addDays(attribute);
+  for (const day of left) await addSpans(attribute, HOUR_MS, { since: day, before: day + DAY_MS });
+  return { sum, isBrief: briefDays > 0 };
 }
 
 /** Adds what was counted of requests. Values that have no number yet get one for the time being. */
-function withRest({ db }: LedgerReader, sum: CountsSum, rest: FoundCounts | undefined): CountedValues {
+function withRest(
+  { db }: LedgerReader,
+  { isBrief, sum }: SpansSum,
+  rest: FoundCounts | undefined,
+): CountedValues {
   const unnumbered = new Map<number, string>();
   if (rest !== undefined) {
     let next = Math.max(sum.size(), ...rest.counts.numbers.map((number) => (number ?? 0) + 1));
@@ -151,6 +197,7 @@ function withRest({ db }: LedgerReader, sum: CountsSum, rest: FoundCounts | unde
   }
   return {
     counts: sum.sum(),
+    isBrief,
     async valuesOf(numbers) {
       const values = new Map<number, string | null>([[0, null], ...unnumbered]);
       const wanted = numbers.filter((number) => !values.has(number));

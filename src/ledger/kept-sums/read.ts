@@ -13,7 +13,10 @@ import {
   sumsOf,
   toSums,
 } from '../sums.ts';
-import { DAY_MS, type KeptSet, setFor } from './sets.ts';
+import { createPackedSumsTotal } from './packed-sums.ts';
+import type { CountedTime } from './read-counts.ts';
+import { addPacked } from './read-packed.ts';
+import { DAY_MS, isPacked, isPackedAlone, type KeptSet, setFor, setsFor } from './sets.ts';
 
 /**
  * The same as `slicedSums`, of sums that are kept or archived as far as there are some: the ledger is read only for the times
@@ -25,25 +28,62 @@ export async function allSums(store: LedgerReader, query: SumsQuery): Promise<Su
 
 /** The same of the requests alone that are in the ledger. */
 export async function ledgerSums(store: LedgerReader, query: SumsQuery): Promise<Sums[]> {
-  return sumsFrom(store, query, async (_, set) =>
-    joined(await spansIn('usage', store, set, query), set.stepMs),
+  return sumsFrom(store, query, async (_, set, time) =>
+    joined(await spansIn('usage', store, set, time), set.stepMs),
   );
 }
 
+/** What a time consists of: spans that there are sums of, and what is between them. */
+interface Cover {
+  spans: (Span & { set: KeptSet })[];
+  gaps: Time[];
+}
+
+type Time = Pick<SumsQuery, 'before' | 'since'>;
+
 async function sumsFrom(store: LedgerReader, query: SumsQuery, spansOf: typeof summedSpans): Promise<Sums[]> {
-  const set = setFor(query);
-  const spans = set === null ? [] : await spansOf(store, set, query);
-  if (set === null || spans.length === 0) return slicedSums(store, query);
+  const { gaps, spans } = await coverOf(store, setsFor(query), query, spansOf);
   const groups: SumGroups = new Map();
-  let since = query.since;
+  const packed = createPackedSumsTotal(query);
   for (const span of spans) {
-    if (since < span.from) addSums(groups, await slicedSums(store, { ...query, since, before: span.from }));
-    addSums(groups, await sumsOfSpan(store, set, query, span));
-    since = span.before;
+    if (span.source === 'packed') await addPacked(packed, store, span);
+    else addSums(groups, await sumsOfSpan(store, span.set, query, span));
   }
-  if (since < (query.before ?? Number.POSITIVE_INFINITY))
-    addSums(groups, await slicedSums(store, { ...query, since }));
+  if (spans.some(({ source }) => source === 'packed')) addSums(groups, packed.sums());
+  for (const gap of gaps) addSums(groups, await slicedSums(store, { ...query, ...gap }));
   return sortedByGroup(groups);
+}
+
+/** @param sets those of longer spans first; what one of them lacks is looked for in the next */
+async function coverOf(
+  store: LedgerReader,
+  sets: readonly KeptSet[],
+  time: Time,
+  spansOf: typeof summedSpans,
+): Promise<Cover> {
+  const [set, ...finer] = sets;
+  if (set === undefined) return { spans: [], gaps: [time] };
+  const own = await spansOf(store, set, time);
+  const cover: Cover = { spans: own.map((span) => ({ ...span, set })), gaps: [] };
+  for (const gap of gapsBetween(own, time)) {
+    const { gaps, spans } = await coverOf(store, finer, gap, spansOf);
+    cover.gaps.push(...gaps);
+    cover.spans.push(...spans);
+  }
+  return cover;
+}
+
+/** The parts of a time that are in none of the spans, which are in order. */
+function gapsBetween(spans: readonly Span[], { before, since }: Time): Time[] {
+  const gaps: Time[] = [];
+  let from = since;
+  for (const span of spans) {
+    if (from < span.from) gaps.push({ since: from, before: span.from });
+    from = span.before;
+  }
+  if (before === undefined) gaps.push({ since: from });
+  else if (from < before) gaps.push({ since: from, before });
+  return gaps;
 }
 
 /** The sums of some keys, of requests that are in the ledger. Of these alone the requests are read that no sums are kept of. */
@@ -80,30 +120,29 @@ export async function hasArchived({ db }: LedgerReader, { before, since }: SumsQ
   return (await select.limit(1).execute()).length > 0;
 }
 
-/** How many requests are in the ledger. Those of the hours that sums are kept of are not counted one by one. */
-export async function countOfRequests(store: Pick<Store, 'db'>): Promise<number> {
+/** How many requests are in the ledger, or began in a time. Those of the hours that sums are kept of are not counted one by one. */
+export async function countOfRequests(
+  store: Pick<Store, 'db'>,
+  { before, since }: CountedTime = { since: null, before: null },
+): Promise<number> {
   const { db } = store;
-  const ofAll: SumsQuery = { by: [], since: 0 };
-  const set = setFor(ofAll);
+  const query: SumsQuery = { by: [], since: since ?? 0, ...(before === null ? {} : { before }) };
+  const set = setFor(query);
+  const spans = set === null ? [] : joined(await spansIn('usage', store, set, query), set.stepMs);
   let count = 0;
-  let since: number | null = null;
-  const between = async (before: number | null): Promise<number> => {
+  for (const span of spans)
+    if (set !== null) count += (await sumsOfSpan(store, set, query, span))[0]?.requests ?? 0;
+  for (const gap of gapsBetween(spans, query)) {
     let select = db.selectFrom('requests').select(({ fn }) => fn.countAll<number>().as('count'));
-    if (since !== null) select = select.where('started_at', '>=', since);
-    if (before !== null) select = select.where('started_at', '<', before);
-    return (await select.executeTakeFirstOrThrow()).count;
-  };
-  const kept = set === null ? [] : await spansIn('usage', store, set, ofAll);
-  for (const span of joined(kept, set?.stepMs ?? 0)) {
-    count += since === span.from ? 0 : await between(span.from);
-    if (set !== null) count += (await sumsOfSpan(store, set, ofAll, span))[0]?.requests ?? 0;
-    since = span.before;
+    if (gap.since > 0) select = select.where('started_at', '>=', gap.since);
+    if (gap.before !== undefined) select = select.where('started_at', '<', gap.before);
+    count += (await select.executeTakeFirstOrThrow()).count;
   }
-  return count + (await between(null));
+  return count;
 }
 
-/** Where sums are: kept of requests that are in the ledger, or archived of those that were removed from it. */
-type Source = 'usage' | 'archived';
+/** Where sums are: kept of requests that are in the ledger, packed too, or archived of those that were removed from it. */
+type Source = 'usage' | 'packed' | 'archived';
 
 interface SpanStart {
   at: number;
@@ -117,32 +156,40 @@ interface Span {
 }
 
 /** The times that there are sums of, in order. What is archived counts where there are both: its requests are being removed. */
-async function summedSpans(store: Pick<Store, 'db'>, set: KeptSet, query: SumsQuery): Promise<Span[]> {
-  const archived = await spansIn('archived', store, set, query);
+async function summedSpans(store: Pick<Store, 'db'>, set: KeptSet, time: Time): Promise<Span[]> {
+  const archived = await spansIn('archived', store, set, time);
   const gone = new Set(archived.map(({ at }) => at));
-  const kept = (await spansIn('usage', store, set, query)).filter(({ at }) => !gone.has(at));
+  const kept = (await spansIn('usage', store, set, time)).filter(({ at }) => !gone.has(at));
   return joined(
     [...archived, ...kept].sort((one, other) => one.at - other.at),
     set.stepMs,
   );
 }
 
-/** In order. */
+/** Those of a set, in order. */
 async function spansIn(
-  source: Source,
+  from: 'usage' | 'archived',
   { db }: Pick<Store, 'db'>,
-  { stepMs }: KeptSet,
-  { before, since }: SumsQuery,
+  set: KeptSet,
+  { before, since }: Time,
 ): Promise<SpanStart[]> {
-  const complete = source === 'usage' ? sql<boolean>`complete = 1` : sql<boolean>`1 = 1`;
-  let select = db
-    .selectFrom(`${source}_spans`)
-    .select('at')
-    .where('step_ms', '=', stepMs)
-    .where('at', '>=', since)
-    .where(complete);
-  if (before !== undefined) select = select.where('at', '<=', before - stepMs);
-  return (await select.orderBy('at').execute()).map(({ at }) => ({ at, source }));
+  const { stepMs } = set;
+  const within = sql`step_ms = ${stepMs} and at >= ${since}
+    ${before === undefined ? sql`` : sql`and at <= ${before - stepMs}`}`;
+  if (from === 'archived') {
+    // Of a shorter span than the sums are kept for there are none in the archive.
+    if (isPackedAlone(set)) return [];
+    const { rows } = await sql<{ at: number }>`
+      select at from archived_spans where ${within} order by at`.execute(db);
+    return rows.map(({ at }) => ({ at, source: 'archived' }));
+  }
+  const { rows } = await sql<{ at: number; packed: number }>`
+    select at, packed from usage_spans where ${within} and complete = 1 order by at`.execute(db);
+  const starts = rows.map(({ at, packed }) => ({
+    at,
+    source: packed === 1 && isPacked(set) ? ('packed' as const) : ('usage' as const),
+  }));
+  return isPackedAlone(set) ? starts.filter(({ source }) => source === 'packed') : starts;
 }
 
 /** Those next to each other as one. */
@@ -164,8 +211,9 @@ async function sumsOfSpan(
 ): Promise<Sums[]> {
   const { by, keys: ofKeys, only = {} } = query;
   const period = periodOf(query);
+  const stepMs = sql.lit(period?.stepMs ?? 1);
   const keys = [
-    ...(period === null ? [] : [{ as: 'period', value: sql.ref('at') }]),
+    ...(period === null ? [] : [{ as: 'period', value: sql`at / ${stepMs} * ${stepMs}` }]),
     ...dimensionsIn(by).map((dimension) => ({ as: dimension, value: sql.ref(dimension) })),
   ];
   const selected = [...keys, ...measures.map(({ as, sumOfKept }) => ({ as, value: sumOfKept }))].map(

@@ -33,6 +33,20 @@ export const keptSets: readonly KeptSet[] = [
   { name: 'key', by: ['key'], stepMs: DAY_MS },
 ];
 
+/** The sets that are packed too, for hours and for days: those by key would be as many as the requests. */
+export const packedSets: readonly KeptSet[] = keptSets.filter(
+  ({ name, stepMs }) => stepMs === DAY_MS && name !== 'key',
+);
+
+export function isPacked({ name }: KeptSet): boolean {
+  return packedSets.some((set) => set.name === name);
+}
+
+/** Whether the sums of such a span are only packed: there are no rows of theirs in `usage_sums`. */
+export function isPackedAlone({ name, stepMs }: KeptSet): boolean {
+  return packedSets.some((set) => set.name === name && set.stepMs !== stepMs);
+}
+
 /** A number for a span that is counted, which no other is likely to have. */
 export const countedNumber = (): number => randomInt(1, 2 ** 31);
 
@@ -41,8 +55,17 @@ export const stepsMs: readonly number[] = [...new Set(keptSets.map(({ stepMs }) 
 
 /** The kept sums that a question can be answered from; null for none. */
 export function setFor(query: SumsQuery): KeptSet | null {
+  return setsFor(query)[0] ?? null;
+}
+
+/** The same with the sums of shorter spans that there are for the times between: those are packed. */
+export function setsFor(query: SumsQuery): readonly KeptSet[] {
   const wanted = wantedDimensions(query);
-  return keptSets.find((set) => holds(set, wanted) && fitsTime(set, query)) ?? null;
+  const fits = (set: KeptSet) => holds(set, wanted) && fitsTime(set, query);
+  const whole = keptSets.find(fits);
+  if (whole?.stepMs === HOUR_MS) return [whole];
+  const hours = packedSets.map((set) => ({ ...set, stepMs: HOUR_MS })).find(fits);
+  return [whole, hours].filter((set) => set !== undefined);
 }
 
 function wantedDimensions({ by, only = {} }: SumsQuery): ReadonlySet<Dimension> {

@@ -1,3 +1,6 @@
+import { exact } from '../sums.ts';
+import { decodeColumns, encodeColumns } from './packed-columns.ts';
+
 /** How often values occur among requests, and what these cost: one entry for each value, in arrays of the same length. */
 export interface ValueCounts {
   /** The values by their numbers in `counted_values`, ascending; 0 for null. */
@@ -114,6 +117,40 @@ function columnOf(width: number, length: number): Column {
     default:
       return new Float64Array(length);
   }
+}
+
+/** What is known of the counts of many values for a purpose: the other columns are left out, for they take time to be read. */
+export const briefs = {
+  /** Which values most requests have. */
+  requests: ['requests'],
+  /** Which values cost most. */
+  costs: ['requests', 'costs', 'known'],
+} as const satisfies Record<string, readonly Exclude<keyof ValueCounts, 'numbers'>[]>;
+
+export type Brief = keyof typeof briefs;
+
+/** Writes some columns of counts. */
+export function encodeBrief(counts: ValueCounts, brief: Brief): Uint8Array {
+  const column = (name: keyof ValueCounts) =>
+    Float64Array.from(counts[name], (value) => (name === 'costs' ? exact(value) : value));
+  const columns = new Map<string, Float64Array>([['numbers', Float64Array.from(distances(counts.numbers))]]);
+  for (const name of briefs[brief]) columns.set(name, column(name));
+  return encodeColumns({ length: counts.numbers.length, facts: null, columns });
+}
+
+/** Reads what `encodeBrief` has written; what was left out is 0. */
+export function decodeBrief(bytes: Uint8Array): ValueCounts {
+  const { columns, length } = decodeColumns(bytes);
+  const zeros = new Float64Array(length);
+  const column = (name: keyof ValueCounts) => columns.get(name) ?? zeros;
+  return {
+    numbers: fromDistances(column('numbers')),
+    requests: column('requests'),
+    failed: column('failed'),
+    costs: column('costs'),
+    tokens: column('tokens'),
+    known: column('known'),
+  };
 }
 
 /** Adds up counts of many spans of time. Costs are added with compensation (Neumaier's), as SQLite does. */

@@ -3,7 +3,7 @@ import type { Condition, ListQuery } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Store } from '../../store/database.ts';
 import { countedColumns, type ValueAttribute, valueAttributes } from '../counted-columns.ts';
-import { ledgerSums } from '../kept-sums/read.ts';
+import { ledgerSums, sumsOfKeys } from '../kept-sums/read.ts';
 import { type CountedTime, type CountedValues, countedValues } from '../kept-sums/read-counts.ts';
 import { amountBits } from '../kept-sums/value-counts.ts';
 import { namesOf } from '../names.ts';
@@ -11,6 +11,7 @@ import { conditionOf } from '../page.ts';
 import { type CountedAttribute, countedAttributes, type RequestCount } from '../schema.ts';
 import type { LedgerReader } from '../sliced-sums.ts';
 import { exact } from '../sums.ts';
+import { timeOf } from './time-filter.ts';
 
 type Groups = ListQuery['groups'];
 
@@ -109,11 +110,34 @@ async function countsOf(
   { now, top }: Pick<CountsQuery, 'top'> & { now: number },
 ): Promise<ReadonlyMap<CountedAttribute, RequestCount[]>> {
   const time = timeOf(groups);
-  const kept = time === null ? null : await countedValues(store, attributes, time, now);
-  if (kept === null) return valueCounts(store, attributes, groups, top);
+  const kept =
+    time === null ? null : await countedValues(store, attributes, { ...time, now, brief: 'requests' });
+  if (time === null || kept === null) return valueCounts(store, attributes, groups, top);
   const counts = new Map<CountedAttribute, RequestCount[]>();
-  for (const [attribute, values] of kept) counts.set(attribute, await firstOf(attribute, values, top));
+  for (const [attribute, values] of kept) {
+    const first = await firstOf(attribute, values, top);
+    counts.set(attribute, values.isBrief ? await withSums(store, first, time) : first);
+  }
   return counts;
+}
+
+/** Counts of keys whose brief says nothing but how many requests they have, with what else their sums say. */
+async function withSums(
+  store: LedgerReader,
+  first: readonly RequestCount[],
+  { before, since }: CountedTime,
+): Promise<RequestCount[]> {
+  const query = { by: ['key'] as const, since: since ?? 0, ...(before === null ? {} : { before }) };
+  const sums = await sumsOfKeys(
+    store,
+    query,
+    first.map(({ value }) => value),
+  );
+  const byKey = new Map(sums.map((one) => [one.dimensions.key_id ?? null, one]));
+  return first.map((one) => {
+    const { costUsd = null, failed = 0 } = byKey.get(one.value) ?? {};
+    return { ...one, failed, cost_usd: costUsd };
+  });
 }
 
 /** The `top` values that most requests have; of those with as many the first by their letters. */
@@ -141,31 +165,6 @@ async function firstOf(
         cost: isKnown ? (counts.costs[index] ?? 0) : null,
       });
     });
-}
-
-/** The time that a filter is about; null where it is about anything else. */
-function timeOf(groups: Groups): CountedTime | null {
-  const [group = [], ...others] = groups;
-  if (others.length > 0) return null;
-  let since: number | null = null;
-  let before: number | null = null;
-  for (const { attribute, operator, value } of group) {
-    const at = attribute === 'started_at' && typeof value === 'string' ? Date.parse(value) : Number.NaN;
-    if (Number.isNaN(at)) return null;
-    switch (operator) {
-      case '>=':
-      case '>':
-        since = Math.max(since ?? 0, operator === '>' ? at + 1 : at);
-        break;
-      case '<=':
-      case '<':
-        before = Math.min(before ?? Number.POSITIVE_INFINITY, operator === '<=' ? at + 1 : at);
-        break;
-      default:
-        return null;
-    }
-  }
-  return { since, before };
 }
 
 /** The counts of several attributes by one look at the requests, of each the `top` values that most requests have. */
@@ -204,10 +203,11 @@ function valueCountsQuery(attributes: readonly ValueAttribute[], groups: Groups,
       from counted group by 2 order by 3 desc, coalesce(${sql.ref(attribute)}, '-') limit ${sql.lit(top)}
     ) as of_${sql.raw(attribute)}`,
   );
-  return sql<ValueCount>`with counted as materialized (
+  // As a part of a statement that begins with `select`: any other takes the lock of those who write on a server.
+  return sql<ValueCount>`select * from (with counted as materialized (
       select ${sql.join(values)}, outcome = 'failed' as is_failed, cost_usd from requests
       where ${conditionOf(groups) ?? sql`true`}
-    ) ${sql.join(each, sql` union all `)}`;
+    ) ${sql.join(each, sql` union all `)}) as each_attribute`;
 }
 
 /** The counts over time, in equal steps of UTC without gaps; none where there are no requests. */

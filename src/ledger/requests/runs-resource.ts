@@ -26,10 +26,9 @@ export function toolRunsResource(store: Pick<Store, 'db'>): Resource {
         throw new GatewayError('invalid_request', 'tool runs come with the latest first: leave out sort_by', {
           param: 'sort_by',
         });
-      const rows = await (query.groups.length === 0 ? latestRuns(store, query) : runs(store, query));
-      const filtered = await countOf(store, query.groups);
-      const count = query.groups.length === 0 ? filtered : await countOf(store, []);
-      return { rows, count, filtered };
+      const count = await countOfRuns(store.db);
+      if (query.groups.length === 0) return { rows: await latestRuns(store, query), count, filtered: count };
+      return { ...(await filteredRuns(store, query)), count };
     },
     async find(id) {
       const groups = [[{ attribute: 'session', operator: '==', value: id } as const]];
@@ -50,15 +49,12 @@ function whereOf(groups: ListQuery['groups']) {
     : sql<boolean>`coalesce(session, null) is not null and ${condition}`;
 }
 
+type Slice = Pick<ListQuery, 'limit' | 'offset'>;
+
 /** How many runs there are with requests that a filter leaves. */
 export function countQuery({ db }: Pick<Store, 'db'>, groups: ListQuery['groups']) {
   const each = db.selectFrom('requests').select(['session', 'key_id']).distinct().where(whereOf(groups));
   return db.selectFrom(each.as('runs')).select(({ fn }) => fn.countAll<number>().as('count'));
-}
-
-async function countOf(store: Pick<Store, 'db'>, groups: ListQuery['groups']): Promise<number> {
-  if (groups.length === 0) return countOfRuns(store.db);
-  return (await countQuery(store, groups).executeTakeFirstOrThrow()).count;
 }
 
 const sumOf = (columns: readonly string[]) =>
@@ -67,14 +63,19 @@ const sumOf = (columns: readonly string[]) =>
     sql` + `,
   )})`;
 
-type Slice = Pick<ListQuery, 'limit' | 'offset'>;
-
-/** Which runs come first of all, by the index alone: the requests of a page are read, and not those of all runs. */
-export function latestQuery({ db }: Pick<Store, 'db'>, { limit, offset }: Slice) {
+/**
+ * Which runs come first of those of a filter. Nothing else is read of their requests: there may be as many runs as requests. Without a filter
+ * the index alone is read.
+ */
+export function latestQuery(
+  { db }: Pick<Store, 'db'>,
+  { limit, offset }: Slice,
+  groups: ListQuery['groups'] = [],
+) {
   return db
     .selectFrom('requests')
     .select(['session', 'key_id'])
-    .where(whereOf([]))
+    .where(whereOf(groups))
     .groupBy(['session', 'key_id'])
     .orderBy(sql`max(started_at) desc`)
     .orderBy('session')
@@ -128,13 +129,40 @@ function laterFirst(
 
 async function latestRuns(store: Pick<Store, 'db'>, slice: Slice): Promise<ToolRun[]> {
   const latest: Run[] = (await latestByTime(store, slice)) ?? (await latestQuery(store, slice).execute());
-  if (latest.length === 0) return [];
-  const sessions = [...new Set(latest.flatMap(({ session }) => session ?? []))];
+  return runsOf(store, latest, [[]]);
+}
+
+/** A page of the runs with requests that a filter leaves, and how many there are. */
+async function filteredRuns(
+  store: Pick<Store, 'db'>,
+  { groups, ...slice }: Slice & Pick<ListQuery, 'groups'>,
+): Promise<{ rows: ToolRun[]; filtered: number }> {
+  const counting = latestQuery(store, slice, groups).select(sql<number>`count(*) over ()`.as('runs'));
+  const latest = await counting.execute();
+  // A page behind the last run does not tell.
+  const filtered = latest[0]?.runs ?? (await countQuery(store, groups).executeTakeFirstOrThrow()).count;
+  return { rows: await runsOf(store, latest, groups), filtered };
+}
+
+/** The sums of some runs, of their requests that a filter leaves, in the order in which the runs come. */
+async function runsOf(
+  store: Pick<Store, 'db'>,
+  some: readonly Run[],
+  groups: ListQuery['groups'],
+): Promise<ToolRun[]> {
+  if (some.length === 0) return [];
+  const sessions = [...new Set(some.flatMap(({ session }) => session ?? []))];
   // Runs of other keys may have the same session, and are dropped below.
-  const groups = [[{ attribute: 'session', operator: '==', value: sessions } as const]];
-  const found = await rowsOf(store, runsQuery(store, groups));
+  const ofSome = { attribute: 'session', operator: '==', value: sessions } as const;
+  const found = await rowsOf(
+    store,
+    runsQuery(
+      store,
+      groups.map((group) => [...group, ofSome]),
+    ),
+  );
   const byRun = new Map(found.map((run) => [runOf(run.id, run.key_id), run]));
-  return latest.flatMap(({ session, key_id }) => byRun.get(runOf(session, key_id)) ?? []);
+  return some.flatMap(({ session, key_id }) => byRun.get(runOf(session, key_id)) ?? []);
 }
 
 function runOf(session: string | null, keyId: string | null): string {

@@ -75,7 +75,8 @@ async function moveSums(working: Kysely<Tables>, day: number): Promise<void> {
   await sql`insert into archived_sums (${columns}) select ${columns} from ${sums}`.execute(working);
   await sql`delete from ${sums}`.execute(working);
   await sql`delete from usage_spans where ${inDay(day)}`.execute(working);
-  await sql`delete from value_counts where ${inDay(day)}`.execute(working);
+  for (const table of ['value_counts', 'packed_sums'])
+    await sql`delete from ${sql.ref(table)} where ${inDay(day)}`.execute(working);
   await noteSpans(working, day);
 }
 
@@ -100,7 +101,7 @@ async function archiveOnServer(
     await noteSpans(db, day);
     // What is kept of the day counts no more. Locked in the order in which others who change requests lock.
     await sql`select at from usage_spans where ${inDay(day)} order by step_ms, at for update`.execute(db);
-    for (const table of ['usage_spans', 'usage_sums', 'value_counts'])
+    for (const table of ['usage_spans', 'usage_sums', 'packed_sums', 'value_counts'])
       await sql`delete from ${sql.ref(table)} where ${inDay(day)}`.execute(db);
   });
 }

@@ -41,6 +41,7 @@ import { sumsByKey } from './0054-sums-by-key.ts';
 import { runTotals } from './0055-run-totals.ts';
 import { finishReasons } from './0057-finish-reasons.ts';
 import { jobRuns } from './0058-job-runs.ts';
+import { packedSums } from './0059-packed-sums.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -86,4 +87,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0055-run-totals': runTotals,
   '0057-finish-reasons': finishReasons,
   '0058-job-runs': jobRuns,
+  '0059-packed-sums': packedSums,
 };
