@@ -9,21 +9,19 @@ import { ownEntry } from './access/audit/append.ts';
 import { type AuditLog, openAudit } from './access/audit/audit.ts';
 import { authenticate, presentedKeys } from './access/authenticate.ts';
 import { openToAll } from './access/bootstrap.ts';
-import { isLoopbackAddress, networks } from './access/client-address.ts';
 import { userStore } from './access/users/users.ts';
-import type { Agents } from './agents/open.ts';
 import { openGatewayAgents } from './agents/open-gateway.ts';
-import { type AgentRegistry, openAgentRegistry } from './agents/registry/open.ts';
+import { openAgentRegistry } from './agents/registry/open.ts';
 import { alertEngine } from './alerts/engine.ts';
-import { type Alerts, openAlerts } from './alerts/open.ts';
+import { openAlerts } from './alerts/open.ts';
 import { scheduleBackups } from './backup/scheduled.ts';
 import { usedKeyLimits } from './budgets/key-limits.ts';
 import { cacheShare, createAnswerCache } from './cache/answers.ts';
 import type { Route } from './combos/resolve.ts';
 import { createRouting } from './combos/routing.ts';
 import { type Config, isLoopback, readVariable } from './config.ts';
-import { type Balances, openBalances } from './connections/accounts/balances.ts';
-import { labelledKey, type StorageKey } from './connections/credentials/seal.ts';
+import { openBalances } from './connections/accounts/balances.ts';
+import { labelledKey } from './connections/credentials/seal.ts';
 import { openLogins, openTokens } from './connections/open.ts';
 import { openSiteFiles, siteFolder } from './dashboard/files.ts';
 import { isDashboardPath } from './dashboard/paths.ts';
@@ -47,7 +45,7 @@ import { rowOfEntry } from './ledger/entry-row.ts';
 import { keyUsageBy, usageOfKey } from './ledger/key-usage.ts';
 import { keyless } from './ledger/names.ts';
 import { openRetention } from './ledger/retention/open.ts';
-import type { LedgerEntry, RunningRequest } from './ledger/schema.ts';
+import type { LedgerEntry } from './ledger/schema.ts';
 import { createSteadyClock } from './lib/clock.ts';
 import { type CloseFault, createClosers, type OnClose } from './lib/closers.ts';
 import { GatewayError } from './lib/error.ts';
@@ -56,7 +54,7 @@ import { makeFolder } from './lib/folder.ts';
 import { randomText } from './lib/id.ts';
 import { describe, type LineLog, type Log } from './lib/log.ts';
 import { createSchedule, type Schedule } from './lib/schedule.ts';
-import { isEventServicePath } from './management/events/connect/open.ts';
+import { isEventServicePath } from './management/events/connect/paths.ts';
 import { statusOf as eventStatus } from './management/events/status.ts';
 import { createIdempotencyStore } from './management/guard/idempotency.ts';
 import { lateManagement } from './management/late.ts';
@@ -74,7 +72,7 @@ import { traceText } from './proxy/dispatch/attempt-failures.ts';
 import { isModelPath, loggedPath, methodsOf, safePath } from './proxy/inbound/routes.ts';
 import { traceparentOf } from './proxy/metering/entry.ts';
 import { createUpstreamQuirks } from './proxy/quirks/upstream-quirks.ts';
-import type { OpenCall, RunningCall } from './proxy/request/open-call.ts';
+import type { OpenCall } from './proxy/request/open-call.ts';
 import { createWatch } from './proxy/request/watch.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
 import { createPools } from './proxy/upstream/pools.ts';
@@ -88,7 +86,6 @@ import { openPeerGateways, type PeerGateways } from './services/peer-gateways.ts
 import type { ProcessControl } from './services/process-resource.ts';
 import type { Snapshot } from './snapshot.ts';
 import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state.ts';
-import type { Store } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
 import { refuseUnfinishedMove } from './store/move/move.ts';
 import { openStoreAt } from './store/open.ts';
@@ -840,7 +837,15 @@ async function openContext(
 
 type ManagementParts = Omit<
   ManagementApiInput,
-  'accessControl' | 'cliTools' | 'config' | 'idempotency' | 'log' | 'logins' | 'nameOfKey' | 'processControl' | 'version'
+  | 'accessControl'
+  | 'cliTools'
+  | 'config'
+  | 'idempotency'
+  | 'log'
+  | 'logins'
+  | 'nameOfKey'
+  | 'processControl'
+  | 'version'
 > & { gatewayEvents: GatewayEvents; schedule: Schedule };
 
 /** Who may use the management API and what runs beside it; the API itself is loaded with its first request. */

@@ -2,12 +2,11 @@ import type { CloudEvent } from '../events/cloudevents/event.ts';
 import type { EventConfig } from '../events/config/config.ts';
 import type { EventProcessor } from '../events/processors/processor.ts';
 import type { EventName } from '../events/types/catalogue.ts';
-import type { Resource } from '../http/resource.ts';
 import { describe, type Log } from '../lib/log.ts';
 import type { Store } from '../store/database.ts';
 import { digestStore } from './digest-store.ts';
 import { alertIdOf, withAlerts } from './event-config.ts';
-import { alertsResource } from './resource.ts';
+import type { AlertsInput } from './resource.ts';
 import { createRunningAlert } from './running-alert.ts';
 import type { OpenAlert } from './schema.ts';
 import { namesOf } from './selection.ts';
@@ -26,7 +25,8 @@ export interface OpenAlertsInput extends SenderInput {
 
 /** The alerts, as the event engine runs them. */
 export interface Alerts {
-  resource: Resource;
+  /** What the collection of alerts is made of. */
+  resourceParts: AlertsInput;
   /** Adds the alerts to a configuration. */
   extend(config: EventConfig): EventConfig;
   /** What hands events to the alert that a processor is named after; null when it is named after none. */
@@ -83,12 +83,12 @@ export async function openAlerts(input: OpenAlertsInput): Promise<Alerts> {
     attach(next) {
       engine = next;
     },
-    resource: alertsResource({
+    resourceParts: {
       alerts: stored,
       commandsByApi,
       reload,
       test: (alert) => testAlert(alert, input),
-    }),
+    },
   };
 }
 

@@ -5,7 +5,6 @@ import { probeConnection } from '../connections/testing/probe.ts';
 import type { TestOptions } from '../connections/testing/test-connection.ts';
 import type { Events } from '../events/open.ts';
 import type { Accounts } from '../health/accounts.ts';
-import type { Resource } from '../http/resource.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { OpenCall } from '../proxy/request/open-call.ts';
 import type { Store } from '../store/database.ts';
@@ -26,11 +25,10 @@ import { schedulerPart } from './parts/scheduler-part.ts';
 import { type StoreBackend, storePart, type WriteFault } from './parts/store-part.ts';
 import { tunnelPart } from './parts/tunnel-part.ts';
 import { type WorkersStatus, workersPart } from './parts/workers-part.ts';
-import { servicesResource } from './resource.ts';
+import type { ServicesResourceInput } from './resource.ts';
 import type { Endpoint } from './schema.ts';
 import { openServiceRecords } from './store.ts';
 import { openTasks, type Tasks } from './tasks/tasks.ts';
-import { tasksResource } from './tasks/tasks-resource.ts';
 
 export interface ServicesInput {
   store: Pick<Store, 'db' | 'node'> & StoreBackend;
@@ -85,7 +83,8 @@ export interface Services {
   admitA2a: Gate['admit'];
   /** The same for the pages of the dashboard. */
   admitDashboard: Gate['admit'];
-  resources: Resource[];
+  /** What the collection of services is made of. */
+  resourceParts: ServicesResourceInput;
   tasks: Tasks;
   /** The parts without which the gateway is not ready and that fail, by id, with the checks that say so; none when it is ready. */
   readiness(): { failing: string[]; checks: string[] };
@@ -142,7 +141,7 @@ export async function openServices(input: ServicesInput): Promise<Services> {
     admitA2a: a2aGate.admit,
     admitDashboard: dashboardGate.admit,
     tasks,
-    resources: [servicesResource({ parts, records, health, cycles, now }), tasksResource({ tasks })],
+    resourceParts: { parts, records, health, cycles, now },
     readiness() {
       const failing = fixed()
         .filter(({ critical }) => critical)

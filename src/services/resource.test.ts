@@ -11,6 +11,7 @@ import type { Caller, Row } from '../http/resource.ts';
 import { createSchedule } from '../lib/schedule.ts';
 import { openStore, type Store } from '../store/database.ts';
 import { openServices } from './open.ts';
+import { servicesResource } from './resource.ts';
 import { serviceRow } from './schema.ts';
 
 const viewer: Caller = {
@@ -77,8 +78,7 @@ async function gateway(store: Store, dataDir: string, world: World) {
     events: () => null,
     now: () => world.time,
   });
-  const [resource] = services.resources;
-  assert.ok(resource);
+  const resource = servicesResource(services.resourceParts);
   const row = async (id: string, caller: Caller = admin): Promise<Row> => {
     const found = await resource.find(id, caller);
     assert.ok(found, id);

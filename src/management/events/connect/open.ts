@@ -6,12 +6,8 @@ import type { ManagementContext } from '../../context.ts';
 import { securityHeaders } from '../../guard/security-headers.ts';
 import { refusal } from '../../refusal.ts';
 import type { EventServiceHandler } from './handler.ts';
+import { isEventServicePath } from './paths.ts';
 import { callRefusal, grpcType } from './refusal.ts';
-
-const prefixes = [
-  '/modelgate.events.v1.EventConfigService/',
-  '/io.opensergo.proto.transport.v1.OpenSergoUniversalTransportService/',
-];
 
 /**
  * The service `modelgate.events.v1.EventConfigService`, by Connect and gRPC-Web over HTTP/1.1, and by gRPC too over HTTP/2, where
@@ -22,10 +18,6 @@ export interface EventService {
   serve(exchange: Exchange | Http2Exchange): Promise<void>;
   /** Ends streams. */
   close(): void;
-}
-
-export function isEventServicePath(path: string): boolean {
-  return prefixes.some((prefix) => path.startsWith(prefix));
 }
 
 export function openEventService(context: ManagementContext): EventService {
