@@ -91,7 +91,7 @@ export interface ConversationCodec {
   encodeRequest(
     conversation: Conversation,
     dialect: Dialect,
-    unsaid?: Concept[],
+    unencodable?: Concept[],
     written?: WrittenTools | null,
   ): JsonObject;
   /** Marks of what to keep in the prompt cache that a request may have; any number where nothing is said. */

@@ -1,4 +1,4 @@
-import { carriedSeal } from '../codecs/encrypted-reasoning/embed.ts';
+import { extractEncryptedReasoning } from '../codecs/encrypted-reasoning/embed.ts';
 import { isObject, listOf, textOf } from '../codecs/json/values.ts';
 import { summaryIn, summaryMessage } from '../codecs/openai-responses/request/compaction.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -138,5 +138,5 @@ export function portable(item: unknown): unknown[] {
 /** An item for a provider of this format that looks nothing up: as it is, unless it is sealed for another format. */
 export function readableItem(item: unknown): unknown[] {
   const sealed = isObject(item) ? textOf(item['encrypted_content']) : '';
-  return sealed !== '' && carriedSeal(sealed) !== null ? [] : [item];
+  return sealed !== '' && extractEncryptedReasoning(sealed) !== null ? [] : [item];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GatewayError } from '../../lib/error.ts';
 import type { ConversationCodec } from '../codec.ts';
-import { carriedSeal, embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
+import { embedEncryptedReasoning, extractEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
 import { reasoningOwner } from '../encrypted-reasoning/owner.ts';
 import { codecs } from '../index.ts';
 import type { ConceptNames } from '../model/concept.ts';
@@ -156,7 +156,7 @@ describe('sealed reasoning', () => {
 
   it('keeps its owner where it is carried, and names it after account and make', () => {
     const seal = { format: 'gemini', kind: 'signature', value: 'x', owner: 'a:gemini' } as const;
-    assert.deepEqual(carriedSeal(embedEncryptedReasoning(seal)), seal);
+    assert.deepEqual(extractEncryptedReasoning(embedEncryptedReasoning(seal)), seal);
     assert.equal(reasoningOwner('a', 'anthropic/claude-opus-5'), 'a:claude');
     assert.equal(reasoningOwner('a', 'gpt-6.1-codex'), 'a:gpt');
   });

@@ -62,33 +62,33 @@ export function adapt(asked: Conversation, route: Route): Adapted {
   const wordOf = route.wordOf ?? ((concept: Concept) => wordsOf(from.conversation)[concept] ?? concept);
   const words = targetWords(dialect, to.conversation);
   const own = [...(to.conversation.unsupportedBy?.(model) ?? []), ...unwanted];
-  const canSay = (concept: Concept): boolean => words.sayable.has(concept) && !own.includes(concept);
+  const canExpress = (concept: Concept): boolean => words.expressible.has(concept) && !own.includes(concept);
   const missing = [
     ...words.missing,
-    ...own.filter((concept) => words.sayable.has(concept) && isMissed(concept)),
+    ...own.filter((concept) => words.expressible.has(concept) && isMissed(concept)),
   ];
-  const lacking = [...own, ...words.refused];
+  const unsupported = [...own, ...words.refused];
   const dropped = missingConcepts(asked, missing, wordOf, to.format);
-  const conversation = withContextInText(asked, canSay);
+  const conversation = withContextInText(asked, canExpress);
   const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
   dropped.push(...Object.keys(members ?? {}));
   if (!to.conversation.tools.namespaces)
     dropped.push(...Object.keys(conversation.namespaces).map((name) => `tools.${name}.description`));
   const target = { format: to.format, name: dialect.schema };
-  const sayable = withoutConcepts(conversation, lacking);
-  const offered = adaptedTools(sayable.tools, route);
+  const expressible = withoutConcepts(conversation, unsupported);
+  const offered = adaptedTools(expressible.tools, route);
   dropped.push(...offered.dropped);
   const names = toolNames(offered.names);
   const { searchCalls } = to.conversation;
   const fitted: Conversation = {
-    ...sayable,
-    cacheKey: canSay('cacheKey')
-      ? (conversation.cacheKey ?? keyForMarks(conversation, to.conversation, canSay))
+    ...expressible,
+    cacheKey: canExpress('cacheKey')
+      ? (conversation.cacheKey ?? keyForMarks(conversation, to.conversation, canExpress))
       : null,
     tools: offered.fitted,
     output: fitOutput(conversation.output, target, wordOf('schemaOutput'), dropped),
     messages: ownMessages(
-      shownMessages(sayable, to.conversation),
+      shownMessages(expressible, to.conversation),
       { format: to.format, owner, searchCalls, googleSeals: dialect.googleSeals },
       dropped,
     ),
@@ -96,7 +96,7 @@ export function adapt(asked: Conversation, route: Route): Adapted {
   };
   const bridged = bridgeCalls(fitted, offered.bridged, { ...bridgingOf(route), names });
   return {
-    conversation: canSay('allowedTools') ? bridged : tellingAllowedTools(bridged),
+    conversation: canExpress('allowedTools') ? bridged : tellingAllowedTools(bridged),
     dropped: [...new Set(dropped)].sort(),
     tools: names,
     written: offered.written,
@@ -149,10 +149,10 @@ function holdsFile(part: Part): boolean {
 
 /** What clients of a format call what they ask for. */
 export function wordsOf({
-  acceptedOnly: heard,
+  acceptedOnly,
   names,
 }: Pick<ConversationCodec, 'acceptedOnly' | 'names'>): ConceptNames {
-  return { ...heard, ...names };
+  return { ...acceptedOnly, ...names };
 }
 
 /**
@@ -162,19 +162,19 @@ export function wordsOf({
 function keyForMarks(
   conversation: Conversation,
   { onTrial = [] }: ConversationCodec,
-  canSay: (concept: Concept) => boolean,
+  canExpress: (concept: Concept) => boolean,
 ): string | null {
-  const isMarked = canSay('cacheMarks') && !onTrial.includes('cacheMarks');
+  const isMarked = canExpress('cacheMarks') && !onTrial.includes('cacheMarks');
   return !isMarked && concepts.cacheMarks.asked(conversation) ? conversation.userId : null;
 }
 
 /** What a model or a server refuses must not be written: it would answer nothing else. */
-function withoutConcepts(conversation: Conversation, lacking: readonly Concept[]): Conversation {
-  const isUnmarked = lacking.includes('cacheMarks') && concepts.cacheMarks.asked(conversation);
-  const silenced = lacking.some((concept) => concept === 'stop' || concept in silences);
+function withoutConcepts(conversation: Conversation, unsupported: readonly Concept[]): Conversation {
+  const isUnmarked = unsupported.includes('cacheMarks') && concepts.cacheMarks.asked(conversation);
+  const silenced = unsupported.some((concept) => concept === 'stop' || concept in silences);
   if (!isUnmarked && !silenced) return conversation;
   const own = isUnmarked ? withoutCacheMarks(conversation) : { ...conversation };
-  for (const concept of lacking) {
+  for (const concept of unsupported) {
     if (concept === 'stop') own.stop = [];
     else if (concept in silences) own[concept as keyof typeof silences] = null;
   }
@@ -246,7 +246,7 @@ const turns: Readonly<Partial<Record<WireFormat, string>>> = {
  * Why a part cannot be told another format. A compaction of the vendor's holds all that was said before it, encrypted; one of
  * the gateway's own is told in words and gets as far as here only where it was damaged.
  */
-function untellable({ format, name }: NativePart, target: WireFormat): GatewayError {
+function untranslatable({ format, name }: NativePart, target: WireFormat): GatewayError {
   const param = turns[format] ?? 'messages';
   if (name !== 'compaction') return refusal(param, `${target} has nothing like "${name}"`);
   return new GatewayError(
@@ -310,7 +310,7 @@ function ownPart(part: Part, target: Owner, dropped: string[]): Part[] {
     return [{ type: 'text', text: part.text }];
   }
   if (part.type !== 'native' || part.format === target.format) return [part];
-  if (part.text === null) throw untellable(part, target.format);
+  if (part.text === null) throw untranslatable(part, target.format);
   dropped.push(part.name);
   return part.text === '' ? [] : [{ type: 'text', text: part.text }];
 }

@@ -70,7 +70,7 @@ export function onlyAllowedCalls(reader: PartReader, names: ReadonlySet<string>)
         const call = held.get(part.block);
         if (call === undefined) return [part];
         held.delete(part.block);
-        return inWords(call, hasText);
+        return asText(call, hasText);
       }
       case 'message-end':
         // What was called decides, and nothing was.
@@ -86,7 +86,7 @@ export function onlyAllowedCalls(reader: PartReader, names: ReadonlySet<string>)
 }
 
 /** @param hasText whether the model wrote something before, from which the sentence is set off */
-function inWords({ block, name }: HeldBack, hasText: boolean): StreamPart[] {
+function asText({ block, name }: HeldBack, hasText: boolean): StreamPart[] {
   const sentence = `[The model called the tool "${name}", which this request does not allow. The call was left out.]`;
   return [
     { type: 'text-start', block },

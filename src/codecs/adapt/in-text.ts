@@ -17,13 +17,13 @@ import { mapChanged } from './map-changed.ts';
  */
 export function withContextInText(
   conversation: Conversation,
-  canSay: (concept: Concept) => boolean,
+  canExpress: (concept: Concept) => boolean,
 ): Conversation {
   const { messages, output } = conversation;
-  const named = canSay('participants') ? messages : mapChanged(messages, withParticipant);
-  const keptOnFiles = canSay('fileNames');
+  const named = canExpress('participants') ? messages : mapChanged(messages, withParticipant);
+  const keptOnFiles = canExpress('fileNames');
   const told = mapChanged(named, (message) => withFileNames(message, keptOnFiles));
-  const described = canSay('schemaDescription') ? output : withDescription(output);
+  const described = canExpress('schemaDescription') ? output : withDescription(output);
   if (told === messages && described === output) return conversation;
   return { ...conversation, messages: told, output: described };
 }

@@ -7,7 +7,7 @@ export interface TargetWords {
   /** Concepts that the format has a word for and this server refuses. */
   refused: readonly Concept[];
   /** Concepts that can be said there. */
-  sayable: ReadonlySet<Concept>;
+  expressible: ReadonlySet<Concept>;
   /** Concepts that have to be looked for in a conversation, for they cannot be said there: they are left out, or refused. */
   missing: readonly Concept[];
 }
@@ -29,13 +29,17 @@ export function targetWords(dialect: Dialect, codec: ConversationCodec): TargetW
 function wordsFor(dialect: Dialect, codec: ConversationCodec): TargetWords {
   const refused = refusedBy(dialect, codec);
   const all = Object.keys(concepts) as Concept[];
-  const sayable = new Set(
+  const expressible = new Set(
     all.filter(
       (concept) =>
         codec.names[concept] !== undefined && !untranslatable.includes(concept) && !refused.includes(concept),
     ),
   );
-  return { refused, sayable, missing: all.filter((concept) => !sayable.has(concept) && isMissed(concept)) };
+  return {
+    refused,
+    expressible,
+    missing: all.filter((concept) => !expressible.has(concept) && isMissed(concept)),
+  };
 }
 
 /** Whether a concept that cannot be said is missed: others are held to, or told in the text. */

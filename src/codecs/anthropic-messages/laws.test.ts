@@ -29,7 +29,7 @@ const readBack = (stream: string) => {
 };
 
 /** What of a conversation this format can say, in the way that its decoder says it. */
-function sayable(whole: Conversation): Conversation {
+function expressible(whole: Conversation): Conversation {
   const tools = whole.tools.flatMap((tool) => {
     if (tool.kind !== 'function') return [];
     const { namespace: _, ...plain } = tool;
@@ -128,7 +128,7 @@ const anyConversation = conversations('anthropic-messages');
 describe('a messages request, whatever it says,', () => {
   it('is decoded to what was encoded', () => {
     fc.assert(
-      fc.property(anyConversation.map(sayable), (conversation) => {
+      fc.property(anyConversation.map(expressible), (conversation) => {
         assert.deepEqual(decodeRequest(encoded(conversation)), conversation);
       }),
     );

@@ -18,7 +18,7 @@ export function searchedBy(block: MessageBlock): string | null {
 }
 
 /** What one of the two blocks says in words; null for any other block. */
-export function searchInWords(block: MessageBlock): string | null {
+export function searchText(block: MessageBlock): string | null {
   return isSearchCall(block) || searchedBy(block) !== null ? wordsOf(textOf(block.type), block) : null;
 }
 

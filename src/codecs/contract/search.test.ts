@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { stripEncryptedReasoning } from '../../../test/support/strip-reasoning.ts';
 import { translated, translating } from '../../../test/support/translating.ts';
-import { unsealed } from '../../../test/support/unsealed.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
@@ -201,7 +201,7 @@ describe('a search of an earlier turn', () => {
       messages: [{ role: 'assistant', content: [call, result(''), { ...text, citations }] }],
     };
     const error = 'messages.1.content.1: Invalid `encrypted_content` in `search_result` block';
-    const left = unsealed('anthropic-messages', request, error);
+    const left = stripEncryptedReasoning('anthropic-messages', request, error);
     assert.equal(left?.name, 'web_search_tool_result');
     const content = listOf(objectOf(listOf(left?.request['messages'])[0])['content']).map(objectOf);
     assert.deepEqual(
@@ -209,6 +209,6 @@ describe('a search of an earlier turn', () => {
       ['text', 'text', 'text'],
     );
     assert.deepEqual(content[2], text);
-    assert.equal(unsealed('anthropic-messages', left?.request ?? {}, error), null, 'once');
+    assert.equal(stripEncryptedReasoning('anthropic-messages', left?.request ?? {}, error), null, 'once');
   });
 });

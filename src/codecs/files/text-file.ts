@@ -24,7 +24,7 @@ export function textOfFile(file: FilePart): string | null {
 export function withFilesAsText(parts: readonly Part[]): Part[] {
   return parts.map((part) => {
     if (part.type === 'tool-result') return { ...part, parts: filesAsResultText(part.parts) };
-    return inWords(part);
+    return asText(part);
   });
 }
 
@@ -35,11 +35,11 @@ type ResultPart = ToolResultPart['parts'][number];
  * nothing between, so that a document brings the line breaks along that set it off.
  */
 export function filesAsResultText(parts: readonly ResultPart[]): ResultPart[] {
-  const worded: readonly ResultPart[] = parts.map(inWords);
+  const worded: readonly ResultPart[] = parts.map(asText);
   return setOff(worded, (part, index) => part !== parts[index]);
 }
 
-function inWords<T extends Part>(part: T): T | TextPart {
+function asText<T extends Part>(part: T): T | TextPart {
   const text = part.type === 'file' ? textOfFile(part) : null;
   if (text === null || part.type !== 'file') return part;
   return { type: 'text', text, ...(part.cache === undefined ? {} : { cache: part.cache }) };

@@ -26,7 +26,7 @@ function wire(conversation: Conversation): JsonObject {
 }
 
 /** What of a conversation this format can say, in the way that its decoder says it. */
-function sayable(whole: Conversation): Conversation {
+function expressible(whole: Conversation): Conversation {
   const tools = whole.tools.flatMap((tool) => {
     if (tool.kind !== 'function') return [];
     const { cache: _, namespace: __, ...plain } = tool;
@@ -164,7 +164,7 @@ function namedByIds(whole: Conversation): Conversation {
 describe('a generateContent request, whatever it says,', () => {
   it('is decoded to what was encoded', () => {
     fc.assert(
-      fc.property(anyConversation.map(namedByIds).map(sayable), (conversation) => {
+      fc.property(anyConversation.map(namedByIds).map(expressible), (conversation) => {
         const named = namedByIds(conversation);
         assert.deepEqual(decodeRequest(wire(named)), named);
       }),

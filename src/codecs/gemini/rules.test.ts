@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { unsealed } from '../../../test/support/unsealed.ts';
+import { stripEncryptedReasoning } from '../../../test/support/strip-reasoning.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { adapt } from '../adapt/adapt.ts';
 import { anthropicMessages } from '../anthropic-messages/codec.ts';
@@ -326,7 +326,9 @@ describe('a generateContent request for a client of another format', () => {
   it('can be sent once more without the signatures that were refused', () => {
     const parts = [seal('s1'), call('a'), { type: 'text', text: 'B' } as const, seal('s2')];
     const body = encoded({ messages: [user, { role: 'assistant', parts }] });
-    const contents = listOf(unsealed('gemini', body, 'Thought signature is not valid')?.request['contents']);
+    const contents = listOf(
+      stripEncryptedReasoning('gemini', body, 'Thought signature is not valid')?.request['contents'],
+    );
     assert.deepEqual(objectOf(contents[1])['parts'], [
       { functionCall: { id: 'a', name: 'read', args: {} }, thoughtSignature: NO_SIGNATURE },
       { text: 'B' },

@@ -1,4 +1,4 @@
-import { carriedWithThought, carryWithThought } from '../encrypted-reasoning/embed.ts';
+import { embedWithThought, extractWithThought } from '../encrypted-reasoning/embed.ts';
 import type { Sealed } from '../model/conversation.ts';
 
 /**
@@ -16,12 +16,12 @@ const placeholders: ReadonlySet<string> = new Set([NO_SIGNATURE, 'context_engine
  */
 export function encryptedReasoningOf(signature: string): Sealed | null {
   if (signature === '' || placeholders.has(signature)) return null;
-  return carriedWithThought(signature)?.sealed ?? { format: 'gemini', kind: 'signature', value: signature };
+  return extractWithThought(signature)?.sealed ?? { format: 'gemini', kind: 'signature', value: signature };
 }
 
 /** The thought that was embedded with its signature; empty where there is none. */
 export function thoughtIn(signature: string): string {
-  return carriedWithThought(signature)?.thought ?? '';
+  return extractWithThought(signature)?.thought ?? '';
 }
 
 /**
@@ -31,5 +31,5 @@ export function thoughtIn(signature: string): string {
  */
 export function signatureOf(sealed: Sealed, thought = ''): string {
   if (sealed.format === 'gemini') return sealed.value;
-  return carryWithThought(sealed, sealed.kind === 'signature' ? thought : '');
+  return embedWithThought(sealed, sealed.kind === 'signature' ? thought : '');
 }

@@ -3,7 +3,7 @@ import { framing } from './answer/framing.ts';
 import { reader } from './answer/reader.ts';
 import { writer } from './answer/writer.ts';
 import { decodeRequest } from './request/decode.ts';
-import { encodeRequest, heard, names, toolRules, vendorOnly } from './request/encode.ts';
+import { acceptedOnly, encodeRequest, names, toolRules, vendorOnly } from './request/encode.ts';
 import { otherWords, readable } from './request/members.ts';
 import { unsupportedBy } from './request/models.ts';
 import { requestFields } from './request/request-fields.ts';
@@ -26,7 +26,7 @@ export const translation: TranslationCodec = {
     addsTurn,
     otherWords,
     spelling: camelName,
-    acceptedOnly: heard,
+    acceptedOnly,
     vendorOnly,
     unsupportedBy,
     searchCalls: false,

@@ -1,4 +1,4 @@
-import { carriedSeal, carriedWithThought } from '../encrypted-reasoning/embed.ts';
+import { extractEncryptedReasoning, extractWithThought } from '../encrypted-reasoning/embed.ts';
 import { codecOf } from '../index.ts';
 import { anywhere, indexOfSought, type Sought, sought, standsIn } from '../json/byte-search.ts';
 import type { WireFormat } from '../wire-format.ts';
@@ -27,8 +27,8 @@ export function relayedHistory(
   const isSigning = history.signsThoughts?.(rules.dialect) === true;
   const begins = [...carried.begins, ...(isSigning ? ['"'] : [])];
   // A seal that was carried is rarer than the names that bear one, and found sooner.
-  const maySeal = begins.some((begin) => standsIn(pieces, soughtText(begin)));
-  const strips = maySeal && carried.names.some((name) => holds(pieces, name, begins));
+  const mayBeEncrypted = begins.some((begin) => standsIn(pieces, soughtText(begin)));
+  const strips = mayBeEncrypted && carried.names.some((name) => holds(pieces, name, begins));
   const own = history.own?.(rules);
   const rewrites = own?.names.some((name) => holds(pieces, name, null)) === true;
   if (!strips && !rewrites) return { body: pieces, dropped: [] };
@@ -50,7 +50,7 @@ export function relayedHistory(
 
 /** Whether a seal is not the vendor's own: another format's that was carried there. */
 function isCarried(seal: string): boolean {
-  return carriedSeal(seal) !== null || carriedWithThought(seal) !== null;
+  return extractEncryptedReasoning(seal) !== null || extractWithThought(seal) !== null;
 }
 
 /** Longer than a field's name, its colon and the beginning of a seal. */

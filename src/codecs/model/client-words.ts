@@ -7,14 +7,14 @@ type Worded = Pick<ConversationCodec, 'acceptedOnly' | 'names' | 'otherWords' | 
 
 /** What this request of a format calls something that it asks for: the client's own word, where there are several. */
 export function clientWord(
-  { acceptedOnly: heard, names, otherWords, spelling }: Worded,
+  { acceptedOnly, names, otherWords, spelling }: Worded,
   concept: Concept,
   request: JsonObject,
 ): string {
   for (const [word, paths] of Object.entries(otherWords?.[concept] ?? {}))
     if (paths.some((path) => pathIn(request, path, spelling) !== null))
       return spelled(word, request, spelling);
-  return spelled(names[concept] ?? heard?.[concept] ?? concept, request, spelling);
+  return spelled(names[concept] ?? acceptedOnly?.[concept] ?? concept, request, spelling);
 }
 
 /** Where the wire takes several spellings, the one that was used. */

@@ -12,7 +12,7 @@ export interface ConceptRow {
   asked(conversation: Conversation): boolean;
 }
 
-const said = (value: unknown) => value !== null;
+const isSet = (value: unknown) => value !== null;
 const somePart = (conversation: Conversation, test: (part: Part) => boolean) =>
   conversation.messages.some(({ parts }) => parts.some(test));
 const deepPart = (conversation: Conversation, test: (part: Part) => boolean) =>
@@ -24,21 +24,21 @@ const isSearch = (tool: Tool): tool is WebSearchTool => tool.kind === 'web-searc
 
 /** The concepts that formats differ in. What every message format can say is not listed. */
 export const concepts = {
-  temperature: { without: 'drop', asked: ({ temperature }) => said(temperature) && temperature !== 1 },
-  topP: { without: 'drop', asked: ({ topP }) => said(topP) && topP !== 1 },
-  topK: { without: 'drop', asked: ({ topK }) => said(topK) },
+  temperature: { without: 'drop', asked: ({ temperature }) => isSet(temperature) && temperature !== 1 },
+  topP: { without: 'drop', asked: ({ topP }) => isSet(topP) && topP !== 1 },
+  topK: { without: 'drop', asked: ({ topK }) => isSet(topK) },
   stop: { without: 'drop', asked: ({ stop }) => stop.length > 0 },
-  seed: { without: 'drop', asked: ({ seed }) => said(seed) },
-  frequencyPenalty: { without: 'drop', asked: ({ frequencyPenalty: value }) => said(value) && value !== 0 },
-  presencePenalty: { without: 'drop', asked: ({ presencePenalty: value }) => said(value) && value !== 0 },
+  seed: { without: 'drop', asked: ({ seed }) => isSet(seed) },
+  frequencyPenalty: { without: 'drop', asked: ({ frequencyPenalty: value }) => isSet(value) && value !== 0 },
+  presencePenalty: { without: 'drop', asked: ({ presencePenalty: value }) => isSet(value) && value !== 0 },
   candidates: { without: 'refuse', asked: ({ candidates }) => candidates !== null && candidates > 1 },
-  logprobs: { without: 'refuse', asked: ({ logprobs }) => said(logprobs) },
+  logprobs: { without: 'refuse', asked: ({ logprobs }) => isSet(logprobs) },
   reasoning: { without: 'drop', asked: ({ reasoning }) => reasoning !== null && reasoning.mode !== 'off' },
   jsonOutput: { without: 'refuse', asked: ({ output }) => output.kind === 'json' },
   schemaOutput: { without: 'refuse', asked: ({ output }) => output.kind === 'schema' },
-  verbosity: { without: 'drop', asked: ({ verbosity }) => said(verbosity) },
-  userId: { without: 'drop', asked: ({ userId }) => said(userId) },
-  cacheKey: { without: 'drop', asked: ({ cacheKey }) => said(cacheKey) },
+  verbosity: { without: 'drop', asked: ({ verbosity }) => isSet(verbosity) },
+  userId: { without: 'drop', asked: ({ userId }) => isSet(userId) },
+  cacheKey: { without: 'drop', asked: ({ cacheKey }) => isSet(cacheKey) },
   cacheMarks: {
     without: 'drop',
     asked: (conversation) =>
@@ -46,8 +46,8 @@ export const concepts = {
       conversation.system.some(isMarked) ||
       conversation.tools.some((tool) => 'cache' in tool && tool.cache !== undefined),
   },
-  serviceTier: { without: 'drop', asked: ({ serviceTier }) => said(serviceTier) && serviceTier !== 'auto' },
-  metadata: { without: 'drop', asked: ({ metadata }) => said(metadata) },
+  serviceTier: { without: 'drop', asked: ({ serviceTier }) => isSet(serviceTier) && serviceTier !== 'auto' },
+  metadata: { without: 'drop', asked: ({ metadata }) => isSet(metadata) },
   store: { without: 'drop', asked: ({ store }) => store === true },
   /** Functions and tools with free text. */
   tools: {
@@ -135,22 +135,22 @@ export const concepts = {
   searchDomains: {
     without: 'drop',
     asked: ({ tools }) =>
-      tools.some((tool) => isSearch(tool) && (said(tool.allowedDomains) || said(tool.blockedDomains))),
+      tools.some((tool) => isSearch(tool) && (isSet(tool.allowedDomains) || isSet(tool.blockedDomains))),
   },
   /** From where to search. */
   searchLocation: {
     without: 'drop',
-    asked: ({ tools }) => tools.some((tool) => isSearch(tool) && said(tool.location)),
+    asked: ({ tools }) => tools.some((tool) => isSearch(tool) && isSet(tool.location)),
   },
   /** How often to search at most. */
   searchUses: {
     without: 'drop',
-    asked: ({ tools }) => tools.some((tool) => isSearch(tool) && said(tool.maxUses)),
+    asked: ({ tools }) => tools.some((tool) => isSearch(tool) && isSet(tool.maxUses)),
   },
   /** What an answer that fits a schema is for. */
   schemaDescription: {
     without: 'tell',
-    asked: ({ output }) => output.kind === 'schema' && said(output.description),
+    asked: ({ output }) => output.kind === 'schema' && isSet(output.description),
   },
 } as const satisfies Record<string, ConceptRow>;
 

@@ -13,7 +13,7 @@ export function withTextFallback(writer: PartWriter, showing: Showing): PartWrit
   return {
     push(part) {
       if (part.type !== 'native' && part.type !== 'image') return writer.push(part);
-      const words = part.type === 'image' ? wordsOfImage(part.source, showing) : wordsOfNative(part, showing);
+      const words = part.type === 'image' ? imageText(part.source, showing) : nativeText(part, showing);
       if (words === null) return writer.push(part);
       const { block } = part;
       return [
@@ -25,12 +25,12 @@ export function withTextFallback(writer: PartWriter, showing: Showing): PartWrit
   };
 }
 
-function wordsOfNative(part: Extract<StreamPart, { type: 'native' }>, { format }: Showing): string | null {
+function nativeText(part: Extract<StreamPart, { type: 'native' }>, { format }: Showing): string | null {
   return part.format === format ? null : part.words;
 }
 
 /** An address can be told; of bytes no more than that they are missing. Null where the picture itself can be shown. */
-function wordsOfImage(source: ImageSource, { images }: Showing): string | null {
+function imageText(source: ImageSource, { images }: Showing): string | null {
   if (images === 'any' || (images === 'bytes' && source.kind === 'data')) return null;
   if (source.kind === 'url') return `![image](${source.url})`;
   const size = Math.ceil((source.base64.length * 0.75) / 1024);

@@ -16,15 +16,15 @@ const undecided = /^auto$|unspecified$/;
 const TIER = /^[a-z0-9][a-z0-9_.-]{0,39}$/;
 
 /** A service tier in OpenAI's word where there is one; null for what names none (`auto`, Google's `…_UNSPECIFIED`). */
-export function tierWord(said: unknown): string | null {
-  const word = textOf(said).toLowerCase();
+export function tierWord(values: unknown): string | null {
+  const word = textOf(values).toLowerCase();
   if (!TIER.test(word) || undecided.test(word)) return null;
   return openaiWords[word] ?? word;
 }
 
 /** The tier that an answer says it was served in, as `tierWord` has it. The first that is said counts. */
-export function servedTier(...said: unknown[]): { tier?: string } {
-  const tier = said.map(tierWord).find((word) => word !== null) ?? null;
+export function servedTier(...values: unknown[]): { tier?: string } {
+  const tier = values.map(tierWord).find((word) => word !== null) ?? null;
   return tier === null ? {} : { tier };
 }
 

@@ -54,7 +54,7 @@ const joined = (texts: readonly string[]) => texts.filter((text) => text !== '')
 const textPart = (text: string): Part[] => (text === '' ? [] : [{ type: 'text', text }]);
 
 /** What of a conversation this format can say, in the way that its decoder says it. */
-function sayable(whole: Conversation): Conversation {
+function expressible(whole: Conversation): Conversation {
   const system = joined([...whole.system.map(({ text }) => text), ...choiceWords(whole)]);
   return {
     ...whole,
@@ -204,7 +204,7 @@ describe('an Ollama request, whatever it says,', () => {
   it('is decoded to what was encoded', () => {
     fc.assert(
       fc.property(anyConversation, (conversation) => {
-        assert.deepEqual(decodeRequest(encoded(conversation)), sayable(conversation));
+        assert.deepEqual(decodeRequest(encoded(conversation)), expressible(conversation));
       }),
     );
   });

@@ -1,9 +1,9 @@
 import {
-  carriedSeal,
-  carriedWithThought,
-  carryWithThought,
   embeddedReasoning,
   embedEncryptedReasoning,
+  embedWithThought,
+  extractEncryptedReasoning,
+  extractWithThought,
 } from '../encrypted-reasoning/embed.ts';
 import { listOf, objectOf, textOf } from '../json/values.ts';
 import type { ReasoningPart, Sealed } from '../model/conversation.ts';
@@ -26,7 +26,7 @@ export class CarriedDetails {
   }
 
   /** The end of a block; null for none. */
-  seal(block: number | null, sealed: Sealed | null): void {
+  addReasoning(block: number | null, sealed: Sealed | null): void {
     const thought = block === null ? '' : (this.#thoughts.get(block) ?? '');
     if (block !== null) this.#thoughts.delete(block);
     if (sealed !== null && (sealed.value !== '' || thought !== '')) this.#waiting.push({ sealed, thought });
@@ -48,9 +48,9 @@ export class CarriedDetails {
   #detail(sealed: Sealed, thought: string, id: string | null): ReasoningDetail {
     const common = { ...(id === null ? {} : { id }), format: 'unknown', index: this.#index };
     this.#index += 1;
-    const seal = thought === '' ? embedEncryptedReasoning(sealed) : carryWithThought(sealed, thought);
-    if (sealed.kind !== 'signature') return { type: 'reasoning.encrypted', data: seal, ...common };
-    return { type: 'reasoning.text', text: '', signature: seal, ...common };
+    const addReasoning = thought === '' ? embedEncryptedReasoning(sealed) : embedWithThought(sealed, thought);
+    if (sealed.kind !== 'signature') return { type: 'reasoning.encrypted', data: addReasoning, ...common };
+    return { type: 'reasoning.text', text: '', signature: addReasoning, ...common };
   }
 }
 
@@ -63,12 +63,15 @@ export function carriedIn(
   message: ChatMessage,
   calls: ReadonlySet<string>,
 ): Map<string | null, ReasoningPart[]> {
-  const carried = new Map<string | null, ReasoningPart[]>();
+  const byCall = new Map<string | null, ReasoningPart[]>();
   let first: ReasoningPart | null = null;
-  let told = false;
+  let hasThought = false;
   for (const detail of listOf(message.reasoning_details).map(objectOf<ReasoningDetail>)) {
     const text = textOf(detail.signature) || textOf(detail.data);
-    const { sealed, thought } = carriedWithThought(text) ?? { sealed: carriedSeal(text), thought: '' };
+    const { sealed, thought } = extractWithThought(text) ?? {
+      sealed: extractEncryptedReasoning(text),
+      thought: '',
+    };
     if (sealed === null) continue;
     const part: ReasoningPart = {
       type: 'reasoning',
@@ -78,15 +81,15 @@ export function carriedIn(
     };
     const id = textOf(detail.id);
     const before = calls.has(id) ? id : null;
-    carried.set(before, [...(carried.get(before) ?? []), part]);
+    byCall.set(before, [...(byCall.get(before) ?? []), part]);
     first ??= part;
-    told ||= thought !== '';
+    hasThought ||= thought !== '';
   }
-  if (first === null) return carried;
+  if (first === null) return byCall;
   // Seals without their words: the message has them.
-  if (!told) first.text = reasoningIn(message);
-  if (!carried.has(null)) carried.set(null, []);
-  return carried;
+  if (!hasThought) first.text = reasoningIn(message);
+  if (!byCall.has(null)) byCall.set(null, []);
+  return byCall;
 }
 
 /** Only Anthropic's thoughts are told as they were thought. */

@@ -18,8 +18,8 @@ export class ReasoningDetails {
   }
 
   #add(delta: ReasoningDetail): void {
-    const known = this.#details.findLast((detail) => isReadable(delta) && goesOn(detail, delta));
-    if (known === undefined) {
+    const open = this.#details.findLast((detail) => isReadable(delta) && continues(detail, delta));
+    if (open === undefined) {
       // Some repeat what is encrypted in every chunk.
       if (!this.#details.some((detail) => detail.data !== undefined && isSame(detail, delta)))
         this.#details.push({ ...delta });
@@ -27,21 +27,21 @@ export class ReasoningDetails {
     }
     for (const [name, value] of Object.entries(delta)) {
       if (value === null || name === '__proto__') continue;
-      known[name] = growing.has(name) ? textOf(known[name]) + textOf(value) : value;
+      open[name] = growing.has(name) ? textOf(open[name]) + textOf(value) : value;
     }
   }
 
   /** All that came since the last seal; null, and kept for the next, while nobody sealed it. */
   take(): Sealed | null {
     const details = this.#details;
-    if (!details.some(isSealed)) return null;
+    if (!details.some(isEncrypted)) return null;
     this.#details = [];
-    return sealOfDetails(details);
+    return encryptedDetails(details);
   }
 }
 
 /** Whether a piece belongs to what came before. An id may come with one of several pieces only. */
-function goesOn(detail: ReasoningDetail, delta: ReasoningDetail): boolean {
+function continues(detail: ReasoningDetail, delta: ReasoningDetail): boolean {
   if (detail.type !== delta.type || indexOf(detail) !== indexOf(delta)) return false;
   const [id, other] = [detail.id ?? null, delta.id ?? null];
   return id === null || other === null || id === other;
@@ -59,18 +59,18 @@ function isSame(one: ReasoningDetail, other: ReasoningDetail): boolean {
   return one.data === other.data && one.id === other.id && indexOf(one) === indexOf(other);
 }
 
-function isSealed({ data, signature }: ReasoningDetail): boolean {
+function isEncrypted({ data, signature }: ReasoningDetail): boolean {
   return textOf(data) !== '' || textOf(signature) !== '';
 }
 
-function sealOfDetails(details: readonly unknown[]): Sealed {
+function encryptedDetails(details: readonly unknown[]): Sealed {
   return { format: 'openai-chat', kind: 'encrypted', value: JSON.stringify(details) };
 }
 
 /** The seal in the `reasoning_details` of a message; null where they can be read by anybody. */
 export function encryptedReasoningIn(details: unknown): Sealed | null {
   const list = listOf(details);
-  return list.some((detail) => isSealed(objectOf(detail))) ? sealOfDetails(list) : null;
+  return list.some((detail) => isEncrypted(objectOf(detail))) ? encryptedDetails(list) : null;
 }
 
 /** The `reasoning_details` that were sealed. */

@@ -5,7 +5,7 @@ import { reader } from './answer/reader.ts';
 import { writer } from './answer/writer.ts';
 import { markCache, markedTurns } from './request/cache-marks.ts';
 import { decodeRequest } from './request/decode.ts';
-import { encodeRequest, heard, names, onTrial, vendorOnly } from './request/encode.ts';
+import { acceptedOnly, encodeRequest, names, onTrial, vendorOnly } from './request/encode.ts';
 import { otherWords, readable } from './request/members.ts';
 import { requestFields } from './request/request-fields.ts';
 
@@ -26,7 +26,7 @@ export const translation: TranslationCodec = {
     readable,
     otherWords,
     unsupportedBy,
-    acceptedOnly: heard,
+    acceptedOnly,
     vendorOnly,
     onTrial,
     searchCalls: false,

@@ -40,7 +40,7 @@ const readBack = (bytes: Buffer, pieces: readonly Buffer[] = [bytes]) => {
  * What of a conversation this format can say: everything that is said becomes one text, and a bound and the stop at
  * the next turn are always there.
  */
-function sayable(whole: Conversation): Conversation {
+function expressible(whole: Conversation): Conversation {
   const { candidates, frequencyPenalty, logprobs, presencePenalty, seed, temperature, topP } = whole;
   return {
     ...emptyConversation(whole.model),
@@ -66,7 +66,7 @@ describe('a completions request, whatever it says,', () => {
   it('is decoded to what was encoded, with all that was said as one text', () => {
     fc.assert(
       fc.property(anyConversation, (conversation) => {
-        assert.deepEqual(decodeRequest(encoded(conversation)), sayable(conversation));
+        assert.deepEqual(decodeRequest(encoded(conversation)), expressible(conversation));
       }),
     );
   });

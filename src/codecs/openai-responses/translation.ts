@@ -4,7 +4,7 @@ import { framing } from './answer/framing.ts';
 import { reader } from './answer/reader.ts';
 import { writer } from './answer/writer.ts';
 import { decodeRequest } from './request/decode.ts';
-import { encodeRequest, heard, names } from './request/encode.ts';
+import { acceptedOnly, encodeRequest, names } from './request/encode.ts';
 import { otherWords, readable } from './request/members.ts';
 import { requestFields } from './request/request-fields.ts';
 
@@ -20,7 +20,7 @@ export const translation: TranslationCodec = {
     reader,
     writer,
     names,
-    acceptedOnly: heard,
+    acceptedOnly,
     readable,
     otherWords,
     unsupportedBy,

@@ -87,8 +87,8 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
     conversation,
     to.conversation.mostCacheMarks ?? Number.POSITIVE_INFINITY,
   );
-  const unsaid: Concept[] = marked === conversation ? [] : ['cacheMarks'];
-  const plain = to.conversation.encodeRequest({ ...marked, model }, dialect, unsaid, written);
+  const unencodable: Concept[] = marked === conversation ? [] : ['cacheMarks'];
+  const plain = to.conversation.encodeRequest({ ...marked, model }, dialect, unencodable, written);
   const addsTurn = to.conversation.addsTurn?.(plain) ?? false;
   const capped = most === null ? plain : withOutputCap(to, plain, most);
   const amended = route.amend?.(capped) ?? capped;
@@ -107,7 +107,7 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
       ...new Set([
         ...dropped,
         ...unreadMembers(request, readable, { own: to.format === from.format, spelling }),
-        ...wordsOf(unsaid),
+        ...wordsOf(unencodable),
         ...refusedWords,
       ]),
     ].sort(),

@@ -11,12 +11,12 @@ const DEFLATE_METHOD = 8;
 export function createTolerantInflate(options: ZlibOptions): Transform {
   let inner: Inflate | InflateRaw | null = null;
   const open = (first: number): Inflate | InflateRaw => {
-    const made = (first & 0x0f) === DEFLATE_METHOD ? createInflate(options) : createInflateRaw(options);
-    made.on('data', (bytes: Buffer) => {
-      if (!outer.push(bytes)) made.pause();
+    const inflate = (first & 0x0f) === DEFLATE_METHOD ? createInflate(options) : createInflateRaw(options);
+    inflate.on('data', (bytes: Buffer) => {
+      if (!outer.push(bytes)) inflate.pause();
     });
-    made.on('error', (error) => outer.destroy(error));
-    return made;
+    inflate.on('error', (error) => outer.destroy(error));
+    return inflate;
   };
   const outer = new Transform({
     transform(chunk: Buffer, _, done) {

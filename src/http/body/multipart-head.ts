@@ -82,9 +82,9 @@ function parametersOf(text: string): ReadonlyMap<string, string> | null {
   let at = 0;
   while (at < text.length) {
     PARAMETER.lastIndex = at;
-    const found = PARAMETER.exec(text);
-    if (found === null) return /^[ \t]*(?:;[ \t]*)?$/.test(text.slice(at)) ? parameters : null;
-    const [whole, name = '', quoted, plain] = found;
+    const match = PARAMETER.exec(text);
+    if (match === null) return /^[ \t]*(?:;[ \t]*)?$/.test(text.slice(at)) ? parameters : null;
+    const [whole, name = '', quoted, plain] = match;
     const lower = name.toLowerCase();
     if (parameters.has(lower)) return null;
     parameters.set(lower, quoted === undefined ? (plain ?? '') : quoted.replace(/\\(.)/gs, '$1'));

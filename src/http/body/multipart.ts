@@ -79,11 +79,11 @@ export class FormScanner {
   #start(): boolean {
     const rest = this.#rest;
     const opening = rest[0] === CR ? Buffer.concat([CRLF, this.#mark]) : this.#mark;
-    const known = Math.min(rest.length, opening.length);
-    if (rest.compare(opening, 0, known, 0, known) !== 0)
+    const compared = Math.min(rest.length, opening.length);
+    if (rest.compare(opening, 0, compared, 0, compared) !== 0)
       throw notForm('it does not begin with the boundary that content-type names');
-    if (known < opening.length) return false;
-    this.#give('frame', known);
+    if (compared < opening.length) return false;
+    this.#give('frame', compared);
     this.#place = 'delimiter';
     return true;
   }
@@ -123,20 +123,20 @@ export class FormScanner {
   }
 
   #data(): boolean {
-    const found = this.#rest.indexOf(this.#mark);
-    if (found === -1) {
+    const boundaryAt = this.#rest.indexOf(this.#mark);
+    if (boundaryAt === -1) {
       const whole = possibleEnd(this.#rest, this.#mark.length + 1);
       if (whole > 0) this.#giveData(whole);
       return false;
     }
-    const line = lineBefore(this.#rest, found);
-    if ((this.#atDataStart && found === 0) || line === 'bare')
+    const line = lineBefore(this.#rest, boundaryAt);
+    if ((this.#atDataStart && boundaryAt === 0) || line === 'bare')
       throw notForm('a part holds its boundary in a place where parsers disagree');
     if (line === 'none') {
-      this.#giveData(found + 1);
+      this.#giveData(boundaryAt + 1);
       return true;
     }
-    this.#giveData(found - CRLF.length);
+    this.#giveData(boundaryAt - CRLF.length);
     this.#give('frame', CRLF.length + this.#mark.length);
     this.#place = 'delimiter';
     return true;

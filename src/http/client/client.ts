@@ -28,7 +28,7 @@ export interface Client {
 
 /** A server that closes an idle connection after a time is not asked so shortly before (undici has the same). */
 const MARGIN_MS = 2_000;
-const LONGEST_KEPT_MS = 600_000;
+const MAX_KEEP_ALIVE_MS = 600_000;
 const SWEEP_MS = 1_000;
 
 /** @param origin scheme, host and port */
@@ -56,8 +56,9 @@ export function createClient(origin: string, options: ClientOptions): Client {
     maxHeadBytes: options.maxHeadBytes,
     reusable: options.keepAlive,
     onIdle(connection: Connection): void {
-      const said = connection.keepAliveMs;
-      const ms = said === null ? options.keepAliveMs : Math.min(said - MARGIN_MS, LONGEST_KEPT_MS);
+      const announcedMs = connection.keepAliveMs;
+      const ms =
+        announcedMs === null ? options.keepAliveMs : Math.min(announcedMs - MARGIN_MS, MAX_KEEP_ALIVE_MS);
       if (ms <= 0 || destroyed) {
         connection.drop();
         return;
@@ -94,9 +95,9 @@ export function createClient(origin: string, options: ClientOptions): Client {
   };
   /** Sends on connections that were idle, unless they turn out to be closed, or to carry what nobody asked for. */
   const sendReady = (): void => {
-    const sent = ready;
+    const batch = ready;
     ready = [];
-    for (const { connection, exchange } of sent) {
+    for (const { connection, exchange } of batch) {
       if (exchange.over) connectionOptions.onIdle(connection);
       else if (connection.usable) connection.send(exchange);
       else openFor(exchange);
@@ -104,18 +105,18 @@ export function createClient(origin: string, options: ClientOptions): Client {
   };
   const takeIdle = (): Connection | null => {
     const now = performance.now();
-    for (let found = idle.pop(); found !== undefined; found = idle.pop()) {
-      if (found.usable && found.idleUntil > now) return found;
-      found.drop();
+    for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
+      if (connection.usable && connection.idleUntil > now) return connection;
+      connection.drop();
     }
     return null;
   };
 
   return {
-    dispatch(asked, handler) {
-      const body = asked.body as RequestBody;
+    dispatch(dispatchOptions, handler) {
+      const body = dispatchOptions.body as RequestBody;
       const length: BodyLength = body === null ? null : Buffer.isBuffer(body) ? body.length : 'unknown';
-      const head = requestHead(asked as RequestHead, host, length, options.keepAlive);
+      const head = requestHead(dispatchOptions as RequestHead, host, length, options.keepAlive);
       const exchange = new Exchange(handler, { head: head.text, declared: head.declared, body });
       const connection = takeIdle();
       if (connection === null) {
@@ -130,8 +131,8 @@ export function createClient(origin: string, options: ClientOptions): Client {
     async destroy() {
       destroyed = true;
       if (sweeping !== null) clearTimeout(sweeping);
-      const gone = new Error('the client was closed');
-      for (const exchange of waiting) exchange.fail(gone);
+      const closedError = new Error('the client was closed');
+      for (const exchange of waiting) exchange.fail(closedError);
       for (const connection of open) connection.drop();
     },
   };

@@ -61,8 +61,8 @@ export class Connection {
   }
 
   /** Keeps the process alive, or does not, for its sake. */
-  ref(held: boolean): void {
-    if (held) this.#socket.ref();
+  ref(keepsProcess: boolean): void {
+    if (keepsProcess) this.#socket.ref();
     else this.#socket.unref();
   }
 

@@ -41,20 +41,20 @@ export async function sendPieces(
 ): Promise<boolean> {
   const framed = declared === 'unknown';
   const isThere = Symbol.iterator in pieces;
-  let sent = 0;
+  let sentBytes = 0;
   if (isThere) socket.cork();
   socket.write(head, 'latin1');
   for await (const batch of isThere ? batches(pieces) : single(pieces)) {
     if (socket.destroyed) return false;
     const bytes = batch.reduce((sum, piece) => sum + piece.length, 0);
     if (bytes === 0) continue;
-    sent += bytes;
-    if (!framed && sent > Number(declared)) throw wrongLength();
+    sentBytes += bytes;
+    if (!framed && sentBytes > Number(declared)) throw wrongLength();
     if (socket.writableCorked === 0) socket.cork();
     if (!(await written(socket, framed ? batch.flatMap(chunk) : batch))) return false;
   }
   if (socket.destroyed) return false;
-  if (!framed && sent !== Number(declared)) throw wrongLength();
+  if (!framed && sentBytes !== Number(declared)) throw wrongLength();
   return written(socket, framed ? [lastChunk] : []);
 }
 

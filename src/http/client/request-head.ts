@@ -58,13 +58,13 @@ export function requestHead(
 }
 
 /** Names that were looked at before; the gateway sends few different ones beside those that clients invent. */
-const known = new Set<string>(['content-length']);
-const MOST_KNOWN = 512;
+const checkedNames = new Set<string>(['content-length']);
+const MAX_CHECKED_NAMES = 512;
 
 /** In lower case, and not one of the connection's. */
 function isName(name: string): boolean {
-  if (known.has(name)) return true;
+  if (checkedNames.has(name)) return true;
   if (!token.test(name) || name !== name.toLowerCase() || ownNames.has(name)) return false;
-  if (known.size < MOST_KNOWN && name.length < 64) known.add(name);
+  if (checkedNames.size < MAX_CHECKED_NAMES && name.length < 64) checkedNames.add(name);
   return true;
 }

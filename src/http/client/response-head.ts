@@ -57,8 +57,8 @@ export function parseResponseHead(text: string): ResponseHead {
 export function parseFields(text: string, from: number): IncomingHttpHeaders {
   const headers: Record<string, string | string[]> = {};
   for (let start = from; start < text.length; ) {
-    const found = text.indexOf(LINE_END, start);
-    const end = found === -1 ? text.length : found;
+    const lineEnd = text.indexOf(LINE_END, start);
+    const end = lineEnd === -1 ? text.length : lineEnd;
     const colon = text.indexOf(':', start);
     if (colon === -1 || colon >= end) throw invalidName();
     const name = nameOf(text.slice(start, colon));
@@ -78,15 +78,15 @@ function invalidName(): ExchangeError {
 }
 
 /** Names as servers write them, in lower case: there are few, and every answer has a dozen. */
-const knownNames = new Map<string, string>();
-const MOST_KNOWN_NAMES = 512;
+const nameCache = new Map<string, string>();
+const MAX_CACHED_NAMES = 512;
 
 function nameOf(written: string): string {
-  const known = knownNames.get(written);
-  if (known !== undefined) return known;
+  const cached = nameCache.get(written);
+  if (cached !== undefined) return cached;
   if (!token.test(written)) throw invalidName();
   const name = written.toLowerCase();
-  if (knownNames.size < MOST_KNOWN_NAMES && written.length < 64) knownNames.set(written, name);
+  if (nameCache.size < MAX_CACHED_NAMES && written.length < 64) nameCache.set(written, name);
   return name;
 }
 

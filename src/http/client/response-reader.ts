@@ -37,8 +37,8 @@ export class ResponseReader {
   readonly #maxHeadBytes: number;
   #state: State = inHead;
   /** A head or a trailer that has not come as a whole. */
-  #held: Buffer | null = null;
-  #heldBytes = 0;
+  #buffer: Buffer | null = null;
+  #bufferedBytes = 0;
   #headBytes = 0;
   #interim = 0;
 
@@ -107,17 +107,21 @@ export class ResponseReader {
   #readHead(bytes: Buffer, from: number): number {
     let start = from;
     // Blank lines before a status line are skipped (RFC 9112, 2.2).
-    if (this.#held === null) while (bytes[start] === 13 || bytes[start] === 10) start += 1;
+    if (this.#buffer === null) while (bytes[start] === 13 || bytes[start] === 10) start += 1;
     if (start === bytes.length) return start;
-    const found = this.#take(bytes, start);
-    if (found === null) {
-      const begin = (this.#held ?? bytes).toString('latin1', 0, Math.min(this.#heldBytes, VERSION.length));
+    const headText = this.#take(bytes, start);
+    if (headText === null) {
+      const begin = (this.#buffer ?? bytes).toString(
+        'latin1',
+        0,
+        Math.min(this.#bufferedBytes, VERSION.length),
+      );
       if (!VERSION.startsWith(begin))
         throw new ExchangeError('HPE_INVALID_CONSTANT', 'the answer does not begin as HTTP/1.1 does');
       return bytes.length;
     }
-    this.#begin(parseResponseHead(found.text));
-    return found.next;
+    this.#begin(parseResponseHead(headText.text));
+    return headText.next;
   }
 
   #begin(head: ResponseHead): void {
@@ -142,55 +146,55 @@ export class ResponseReader {
 
   #readTrailer(bytes: Buffer, at: number): number {
     // Without fields the trailer is one blank line, where the end of the head has two line ends.
-    if (this.#held === null && bytes[at] === 13 && bytes[at + 1] === 10) {
+    if (this.#buffer === null && bytes[at] === 13 && bytes[at + 1] === 10) {
       this.#finish(noTrailers);
       return at + 2;
     }
-    if (this.#held === null && bytes[at] === 13 && at + 1 === bytes.length) {
+    if (this.#buffer === null && bytes[at] === 13 && at + 1 === bytes.length) {
       this.#hold(bytes, at);
       return bytes.length;
     }
-    if (this.#held !== null && this.#heldBytes === 1 && this.#held[0] === 13) {
+    if (this.#buffer !== null && this.#bufferedBytes === 1 && this.#buffer[0] === 13) {
       if (bytes[at] !== 10) throw new ExchangeError('HPE_STRICT', 'no line feed behind the last chunk');
-      this.#held = null;
-      this.#heldBytes = 0;
+      this.#buffer = null;
+      this.#bufferedBytes = 0;
       this.#finish(noTrailers);
       return at + 1;
     }
-    const found = this.#take(bytes, at);
-    if (found === null) return bytes.length;
-    if (!validLines.test(found.text))
+    const headText = this.#take(bytes, at);
+    if (headText === null) return bytes.length;
+    if (!validLines.test(headText.text))
       throw new ExchangeError('HPE_INVALID_HEADER_TOKEN', 'a control character in the trailer');
-    this.#finish(parseFields(found.text, 0));
-    return found.next;
+    this.#finish(parseFields(headText.text, 0));
+    return headText.next;
   }
 
   /** Lines up to a blank one, with what was held; null, and held, while that has not come. */
   #take(bytes: Buffer, start: number): { text: string; next: number } | null {
-    if (this.#held === null) {
+    if (this.#buffer === null) {
       const end = bytes.indexOf(HEAD_END, start);
       if (end === -1) {
         this.#count(bytes.length - start);
         this.#hold(bytes, start);
-        this.#refuseBareLineFeeds(0, this.#heldBytes);
+        this.#refuseBareLineFeeds(0, this.#bufferedBytes);
         return null;
       }
       this.#count(end - start);
       return { text: bytes.toString('latin1', start, end), next: end + HEAD_END.length };
     }
-    const before = this.#heldBytes;
+    const before = this.#bufferedBytes;
     this.#hold(bytes, start);
-    const end = this.#held.subarray(0, this.#heldBytes).indexOf(HEAD_END, Math.max(0, before - 3));
+    const end = this.#buffer.subarray(0, this.#bufferedBytes).indexOf(HEAD_END, Math.max(0, before - 3));
     // What is behind the end may have any bytes.
-    this.#refuseBareLineFeeds(before, end === -1 ? this.#heldBytes : end);
+    this.#refuseBareLineFeeds(before, end === -1 ? this.#bufferedBytes : end);
     if (end === -1) {
       this.#count(bytes.length - start);
       return null;
     }
     this.#count(Math.max(0, end - before));
-    const text = this.#held.toString('latin1', 0, end);
-    this.#held = null;
-    this.#heldBytes = 0;
+    const text = this.#buffer.toString('latin1', 0, end);
+    this.#buffer = null;
+    this.#bufferedBytes = 0;
     return { text, next: start + end + HEAD_END.length - before };
   }
 
@@ -202,19 +206,19 @@ export class ResponseReader {
   }
 
   #hold(bytes: Buffer, start: number): void {
-    const length = this.#heldBytes + bytes.length - start;
-    const held = this.#held;
+    const length = this.#bufferedBytes + bytes.length - start;
+    const held = this.#buffer;
     if (held === null || held.length < length) {
-      this.#held = Buffer.allocUnsafeSlow(Math.max(512, 2 * length));
-      if (held !== null) held.copy(this.#held, 0, 0, this.#heldBytes);
+      this.#buffer = Buffer.allocUnsafeSlow(Math.max(512, 2 * length));
+      if (held !== null) held.copy(this.#buffer, 0, 0, this.#bufferedBytes);
     }
-    if (this.#held !== null) bytes.copy(this.#held, this.#heldBytes, start);
-    this.#heldBytes = length;
+    if (this.#buffer !== null) bytes.copy(this.#buffer, this.#bufferedBytes, start);
+    this.#bufferedBytes = length;
   }
 
   /** A head whose lines end otherwise would never be complete. */
   #refuseBareLineFeeds(from: number, to: number): void {
-    const held = this.#held;
+    const held = this.#buffer;
     if (held === null) return;
     for (let at = held.indexOf(10, from); at !== -1 && at < to; at = held.indexOf(10, at + 1)) {
       if (held[at - 1] !== 13)

@@ -47,8 +47,8 @@ export function valueAt(row: Readonly<Record<string, unknown>>, attribute: strin
 
 /** The schema behind what says that a value may be absent or null. */
 export function unwrapped(schema: z.core.SomeType): z.core.$ZodTypes {
-  const known = schema as z.core.$ZodTypes;
-  const { def } = known._zod;
+  const typedSchema = schema as z.core.$ZodTypes;
+  const { def } = typedSchema._zod;
   switch (def.type) {
     case 'optional':
     case 'nullable':
@@ -61,7 +61,7 @@ export function unwrapped(schema: z.core.SomeType): z.core.$ZodTypes {
     case 'pipe':
       return unwrapped(def.out);
     default:
-      return known;
+      return typedSchema;
   }
 }
 

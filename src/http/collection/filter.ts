@@ -42,9 +42,9 @@ export function parseFilters(filters: readonly string[], attributes: Attributes)
 
 function parseFilter(filter: string, attributes: Attributes): { or: boolean; condition: Condition } {
   if (filter.length > MAX_LENGTH) throw wrong(`a filter has at most ${MAX_LENGTH} characters`);
-  const found = EXPRESSION.exec(filter);
-  if (found === null) throw wrong(`"${shortened(filter)}" is no filter, like state='running'`);
-  const [, or, attribute = '', sign = '', rest = ''] = found;
+  const match = EXPRESSION.exec(filter);
+  if (match === null) throw wrong(`"${shortened(filter)}" is no filter, like state='running'`);
+  const [, or, attribute = '', sign = '', rest = ''] = match;
   const kind = kindAt(attributes, attribute);
   if (kind === undefined) throw unknownAttribute(attribute, 'filter[]');
   const operator = operators.find((known) => known === sign);

@@ -20,7 +20,7 @@ export function isObject(value: unknown): value is Members {
  */
 export function validated(schema: z.ZodObject, input: unknown, at = ''): Members {
   if (!isObject(input)) throw atFault(at === '' ? 'body' : at, 'must be an object');
-  const unknown = unknownMember(schema, input, at);
+  const unknown = findUnknownField(schema, input, at);
   if (unknown !== null) throw atFault(unknown, 'is unknown here');
   const result = schema.safeParse(input);
   if (result.success) return result.data;
@@ -49,28 +49,28 @@ export function checkDepth(document: unknown): void {
 }
 
 /** The path of the first member that a schema does not know; null when it knows all, or takes any. */
-function unknownMember(schema: z.core.SomeType, value: unknown, at: string): string | null {
+function findUnknownField(schema: z.core.SomeType, value: unknown, at: string): string | null {
   const { def } = unwrapped(schema)._zod;
   if (def.type === 'array' && Array.isArray(value)) {
     for (const [index, element] of value.entries()) {
-      const found = unknownMember(def.element, element, joined(at, index));
-      if (found !== null) return found;
+      const unknownField = findUnknownField(def.element, element, joined(at, index));
+      if (unknownField !== null) return unknownField;
     }
   }
   if (def.type === 'record' && isObject(value)) {
     for (const [name, member] of Object.entries(value)) {
       // Which a schema leaves out without a word.
       if (name === '__proto__') return joined(at, name);
-      const found = unknownMember(def.valueType, member, joined(at, name));
-      if (found !== null) return found;
+      const unknownField = findUnknownField(def.valueType, member, joined(at, name));
+      if (unknownField !== null) return unknownField;
     }
   }
   if (def.type !== 'object' || !isObject(value)) return null;
   for (const [name, member] of Object.entries(value)) {
-    const known = Object.hasOwn(def.shape, name) ? def.shape[name] : def.catchall;
-    if (known === undefined || known._zod.def.type === 'never') return joined(at, name);
-    const found = unknownMember(known, member, joined(at, name));
-    if (found !== null) return found;
+    const fieldSchema = Object.hasOwn(def.shape, name) ? def.shape[name] : def.catchall;
+    if (fieldSchema === undefined || fieldSchema._zod.def.type === 'never') return joined(at, name);
+    const unknownField = findUnknownField(fieldSchema, member, joined(at, name));
+    if (unknownField !== null) return unknownField;
   }
   return null;
 }

@@ -86,14 +86,14 @@ function boundsAt(source: Source): readonly [least: number, most: number | null]
   if (skip(source, '+')) return [1, null];
   if (skip(source, '?')) return [0, 1];
   if (peek(source) !== '{') return null;
-  const found = /^\{(\d{1,9})(,(\d{0,9}))?\}/.exec(
+  const match = /^\{(\d{1,9})(,(\d{0,9}))?\}/.exec(
     source.characters.slice(source.at, source.at + 24).join(''),
   );
-  if (found === null) throw unreadable('"{" begins no repetition: write "\\{" for the character');
-  source.at += found[0].length;
-  const least = Number(found[1]);
-  if (found[2] === undefined) return [least, least];
-  return [least, found[3] === '' ? null : Number(found[3])];
+  if (match === null) throw unreadable('"{" begins no repetition: write "\\{" for the character');
+  source.at += match[0].length;
+  const least = Number(match[1]);
+  if (match[2] === undefined) return [least, least];
+  return [least, match[3] === '' ? null : Number(match[3])];
 }
 
 function atom(source: Source): Node {
@@ -179,8 +179,8 @@ function peek(source: Source): string | null {
   return source.characters[source.at] ?? null;
 }
 
-function skip(source: Source, wanted: string): boolean {
-  if (peek(source) !== wanted) return false;
+function skip(source: Source, expected: string): boolean {
+  if (peek(source) !== expected) return false;
   source.at++;
   return true;
 }

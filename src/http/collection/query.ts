@@ -51,8 +51,8 @@ export function parseListQuery(
   filters: Attributes = new Map(),
 ): Listing {
   checkParameters(params, parameters);
-  const given = [...params.getAll('filter[]'), ...params.getAll('filter')];
-  const groups = parseFilters(given, new Map([...filters, ...attributes]));
+  const filterTexts = [...params.getAll('filter[]'), ...params.getAll('filter')];
+  const groups = parseFilters(filterTexts, new Map([...filters, ...attributes]));
   const limit = wholeNumber(params, 'limit') ?? MAX_LIMIT;
   if (limit === 0) throw wrong('limit', '"limit" is at least 1');
   return {

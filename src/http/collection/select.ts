@@ -69,29 +69,29 @@ const anyOf =
   (value) =>
     Array.isArray(value) ? value.some(test) : test(value);
 
-function equals(wanted: Condition['value'], kind: Kind, wildcards: boolean): Test {
-  if (wanted === null) return (value) => value === null || value === undefined;
-  const like = wildcards && typeof wanted === 'string' && kind !== 'time' ? wildcardTest(wanted) : null;
+function equals(expected: Condition['value'], kind: Kind, wildcards: boolean): Test {
+  if (expected === null) return (value) => value === null || value === undefined;
+  const like = wildcards && typeof expected === 'string' && kind !== 'time' ? wildcardTest(expected) : null;
   if (like !== null) {
     return (value) => {
       const text = textOf(value);
       return text !== null && like(text);
     };
   }
-  const target = comparable(wanted, kind);
+  const target = comparable(expected, kind);
   return (value) => target !== null && comparable(value, kind) === target;
 }
 
-function equalsOne(wanted: readonly unknown[], kind: Kind): Test {
-  const targets = new Set(wanted.map((one) => (kind === 'boolean' ? one : comparable(one, kind))));
+function equalsOne(expected: readonly unknown[], kind: Kind): Test {
+  const targets = new Set(expected.map((one) => (kind === 'boolean' ? one : comparable(one, kind))));
   return (value) => {
     const one = kind === 'boolean' ? textOf(value) : comparable(value, kind);
     return one !== null && targets.has(one);
   };
 }
 
-function ordered(wanted: Condition['value'], kind: Kind, holds: (difference: number) => boolean): Test {
-  const target = comparable(wanted, kind);
+function ordered(expected: Condition['value'], kind: Kind, holds: (difference: number) => boolean): Test {
+  const target = comparable(expected, kind);
   return (value) => {
     const one = comparable(value, kind);
     return one !== null && target !== null && holds(difference(one, target));
@@ -110,8 +110,8 @@ function matches(written: string, budget: Budget): Test {
 /**
  * Compares text with one where `*` and `%` stand for any characters; null for a text that has neither.
  */
-function wildcardTest(wanted: string): ((text: string) => boolean) | null {
-  const parts = wanted.split(/[*%]+/);
+function wildcardTest(expected: string): ((text: string) => boolean) | null {
+  const parts = expected.split(/[*%]+/);
   const first = parts[0] ?? '';
   const last = parts.at(-1) ?? '';
   if (parts.length === 1) return null;
@@ -122,9 +122,9 @@ function wildcardTest(wanted: string): ((text: string) => boolean) | null {
     const end = text.length - last.length;
     let at = first.length;
     for (const part of between) {
-      const found = text.indexOf(part, at);
-      if (found < 0 || found + part.length > end) return false;
-      at = found + part.length;
+      const position = text.indexOf(part, at);
+      if (position < 0 || position + part.length > end) return false;
+      at = position + part.length;
     }
     return true;
   };

@@ -170,7 +170,7 @@ function fail({ onError, renderError }: SessionsInput, exchange: Http2Exchange, 
 
 /** A client that is gone without a word would keep its streams for ever. */
 function askWhetherThere(session: ServerHttp2Session): void {
-  const gone = setTimeout(() => session.destroy(), PING_MS).unref();
-  const sent = !session.destroyed && session.ping(() => clearTimeout(gone));
-  if (!sent) clearTimeout(gone);
+  const destroyTimer = setTimeout(() => session.destroy(), PING_MS).unref();
+  const pingSent = !session.destroyed && session.ping(() => clearTimeout(destroyTimer));
+  if (!pingSent) clearTimeout(destroyTimer);
 }

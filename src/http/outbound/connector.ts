@@ -30,17 +30,17 @@ export function outboundConnector({
   /** The answer depends on the port, and the resolver is not told it. */
   const byPort = new Map<number, connectors.connector>();
   const connectorTo = (port: number): connectors.connector => {
-    const known = byPort.get(port);
-    if (known !== undefined) return known;
+    const existing = byPort.get(port);
+    if (existing !== undefined) return existing;
     const guarded = guardedLookup(port, listening, lookup, privateNetworks);
-    const made = buildConnector({
+    const connector = buildConnector({
       timeout: timeoutMs,
       allowH2: false,
       lookup: guarded,
       ...(onread === undefined ? {} : { onread }),
     });
-    byPort.set(port, made);
-    return made;
+    byPort.set(port, connector);
+    return connector;
   };
   return (options, callback) => {
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);

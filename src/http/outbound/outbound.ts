@@ -56,10 +56,13 @@ export function guardedLookup(
   privateNetworks = true,
 ): Lookup {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, found) => {
-      if (error !== null || !Array.isArray(found)) return callback(error ?? new Error('not resolved'), '');
-      const refusals = found.map(({ address }) => outboundRefusal(address, port, listening, privateNetworks));
-      const allowed = found.filter((_, index) => refusals[index] === null);
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null || !Array.isArray(addresses))
+        return callback(error ?? new Error('not resolved'), '');
+      const refusals = addresses.map(({ address }) =>
+        outboundRefusal(address, port, listening, privateNetworks),
+      );
+      const allowed = addresses.filter((_, index) => refusals[index] === null);
       const [first] = allowed;
       if (first === undefined) return callback(new AddressRefused(refusals[0] ?? 'it has no address'), '');
       if (options.all === true) callback(null, allowed);

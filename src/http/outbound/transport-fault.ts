@@ -47,8 +47,8 @@ const faultOfPattern: readonly (readonly [RegExp, TransportFault])[] = [
 /** The fault behind an error of undici or of Node.js, with its code; without one, the name of the error. */
 export function transportFault(error: Error): { fault: TransportFault; code: string } {
   const code = codeOf(error);
-  const known = Object.hasOwn(faultOfCode, code) ? faultOfCode[code] : undefined;
-  const fault = known ?? faultOfPattern.find(([pattern]) => pattern.test(code))?.[1] ?? 'unknown';
+  const exactFault = Object.hasOwn(faultOfCode, code) ? faultOfCode[code] : undefined;
+  const fault = exactFault ?? faultOfPattern.find(([pattern]) => pattern.test(code))?.[1] ?? 'unknown';
   return { fault, code };
 }
 

@@ -64,8 +64,8 @@ export function createForwarder(path: string): Forwarder {
     return socket;
   };
   const agentOf = (client: Duplex): Agent => {
-    const known = agents.get(client);
-    if (known !== undefined) return known;
+    const existing = agents.get(client);
+    if (existing !== undefined) return existing;
     const agent = new HttpAgent({ keepAlive: true });
     Object.assign(agent, { createConnection: () => connectFor(client) });
     agents.set(client, agent);
@@ -132,7 +132,11 @@ export function createForwarder(path: string): Forwarder {
         outgoing.on('response', (answer) => {
           answer.on('error', () => resetConnection(response));
           if (answer.headers.connection === 'close') response.shouldKeepAlive = false;
-          response.writeHead(answer.statusCode ?? 502, answer.statusMessage, kept(answer.rawHeaders));
+          response.writeHead(
+            answer.statusCode ?? 502,
+            answer.statusMessage,
+            endToEndHeaders(answer.rawHeaders),
+          );
           response.flushHeaders();
           answer.pipe(response);
         });
@@ -161,7 +165,7 @@ const withoutBody = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'CONNE
 
 /** Flat, as they came, without those of this connection; those of the body say what is sent on. */
 function requestHeaders(request: IncomingMessage, body: readonly Buffer[] | null): string[] {
-  const headers = kept(request.rawHeaders);
+  const headers = endToEndHeaders(request.rawHeaders);
   // It is sent on in HTTP/1.1, which needs one (RFC 9112, 3.2).
   if (request.httpVersionMinor === 0 && request.headers.host === undefined) headers.push('host', '');
   if (body === null) return [...headers, ...bodyHeaders(request)];
@@ -181,7 +185,7 @@ function bodyHeaders({ headers, method = 'GET' }: IncomingMessage): string[] {
 }
 
 /** Flat headers without those that speak for one connection. */
-function kept(rawHeaders: readonly string[]): string[] {
+function endToEndHeaders(rawHeaders: readonly string[]): string[] {
   const headers: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const [name = '', value = ''] = rawHeaders.slice(index, index + 2);

@@ -19,7 +19,7 @@ export function skipContinueResponses(socket: Socket): void {
   const write: (...args: unknown[]) => boolean = socket.write.bind(socket) as never;
   /** Whether the next bytes begin a response. */
   let awaitsHead = false;
-  let held: Buffer = Buffer.alloc(0);
+  let buffered: Buffer = Buffer.alloc(0);
 
   socket.write = ((...args: unknown[]) => {
     const [data] = args;
@@ -31,11 +31,11 @@ export function skipContinueResponses(socket: Socket): void {
     for (;;) {
       const bytes = read(size) as Buffer | null;
       if (!awaitsHead) return bytes;
-      if (bytes !== null) held = held.length === 0 ? bytes : Buffer.concat([held, bytes]);
-      const answer = withoutContinue(held);
+      if (bytes !== null) buffered = buffered.length === 0 ? bytes : Buffer.concat([buffered, bytes]);
+      const answer = withoutContinue(buffered);
       if (answer !== null) {
         awaitsHead = false;
-        held = Buffer.alloc(0);
+        buffered = Buffer.alloc(0);
         return answer;
       }
       if (bytes === null) return null;

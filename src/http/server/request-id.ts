@@ -9,16 +9,16 @@ const DRAW = 512;
  */
 export function createRequestIds(): (now: number) => string {
   let text = '';
-  let used = 0;
+  let offset = 0;
   let lastTime = Number.NaN;
   let timeText = '';
   return (now) => {
-    if (used === text.length) {
+    if (offset === text.length) {
       text = randomText(RANDOM_LENGTH * DRAW);
-      used = 0;
+      offset = 0;
     }
-    const random = text.slice(used, used + RANDOM_LENGTH);
-    used += RANDOM_LENGTH;
+    const random = text.slice(offset, offset + RANDOM_LENGTH);
+    offset += RANDOM_LENGTH;
     if (now !== lastTime) {
       lastTime = now;
       timeText = `req_${now.toString(36).padStart(9, '0')}`;

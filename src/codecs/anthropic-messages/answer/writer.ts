@@ -1,6 +1,6 @@
 import type { Frame } from '../../../lib/sse.ts';
 import { isStructured, withLateCitations } from '../../adapt/late-citations.ts';
-import { carryWithThought, embedEncryptedReasoning, UNSEALED } from '../../encrypted-reasoning/embed.ts';
+import { embedEncryptedReasoning, embedWithThought, NOT_ENCRYPTED } from '../../encrypted-reasoning/embed.ts';
 import { isObject, type JsonObject, objectOf } from '../../json/values.ts';
 import type { Sealed, Search } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
@@ -167,7 +167,7 @@ class MessagesWriter implements PartWriter {
   #seal(block: number, own: Sealed | null): Frame[] {
     const open = this.#blocks.get(block);
     const thought = this.#hidden?.get(block) ?? '';
-    const sealed = own ?? (thought === '' ? null : UNSEALED);
+    const sealed = own ?? (thought === '' ? null : NOT_ENCRYPTED);
     if (open === undefined || sealed === null) return this.#close(block);
     if (!open.begun && sealed.format === 'anthropic-messages' && sealed.kind === 'redacted') {
       open.start = { type: 'redacted_thinking', data: sealed.value };
@@ -248,7 +248,7 @@ export function writer(context: AnswerContext): PartWriter {
 /** A seal of another format goes along in the place of this one's, for its maker to get it back, and a hidden thought with it. */
 function signatureOf(sealed: Sealed, thought: string): string {
   if (sealed.format === 'anthropic-messages') return sealed.value;
-  return thought === '' ? embedEncryptedReasoning(sealed) : carryWithThought(sealed, thought);
+  return thought === '' ? embedEncryptedReasoning(sealed) : embedWithThought(sealed, thought);
 }
 
 function locationOf({ native, text, title, url }: Citation): JsonObject {

@@ -7,7 +7,7 @@ import type { MessageBlock, MessageParam, MessagesRequest, ToolOffer } from '../
 const LOOK_BACK = 20;
 /** Blocks that bear no mark. */
 const unmarkable: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
-const isTold = (tool: unknown) => isObject(tool) && objectOf<ToolOffer>(tool).defer_loading !== true;
+const isLoaded = (tool: unknown) => isObject(tool) && objectOf<ToolOffer>(tool).defer_loading !== true;
 
 /** A turn of the user: where it stands among the messages, and after how many blocks it ends. */
 interface UserTurn {
@@ -33,7 +33,7 @@ export function markCache(request: MessagesRequest, shared: boolean): MessagesRe
   const marked = new Set(placesOf(turns, system.length > 0, tools.length > 0));
   return {
     ...request,
-    ...(marked.has('tools') ? { tools: lastMarked(tools, isTold) } : {}),
+    ...(marked.has('tools') ? { tools: lastMarked(tools, isLoaded) } : {}),
     ...(marked.has('system') ? { system: lastMarked(system) } : {}),
     messages: messages.map((message, index) =>
       marked.has(index) && isObject(message)

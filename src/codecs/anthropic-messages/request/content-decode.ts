@@ -1,5 +1,9 @@
 import { setOff } from '../../adapt/joined-texts.ts';
-import { carriedSeal, carriedWithThought, embeddedReasoning } from '../../encrypted-reasoning/embed.ts';
+import {
+  embeddedReasoning,
+  extractEncryptedReasoning,
+  extractWithThought,
+} from '../../encrypted-reasoning/embed.ts';
 import { isObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { objectAt, textAt, wrong } from '../../json/wire-check.ts';
 import type {
@@ -73,7 +77,7 @@ function readBlock(value: unknown, path: string): Part | Part[] {
 function thinkingPart(block: MessageBlock, path: string): ReasoningPart {
   const text = textAt(block, 'thinking', `${path}.thinking`) ?? '';
   const signature = textOf(block.signature);
-  const carried = carriedWithThought(signature);
+  const carried = extractWithThought(signature);
   const sealed =
     carried === null ? encryptedReasoningOf(signature, 'signature') : embeddedReasoning(carried.sealed);
   return { type: 'reasoning', text: text === '' ? (carried?.thought ?? '') : text, summary: false, sealed };
@@ -86,7 +90,7 @@ function nativeBlock(name: string, value: MessageBlock): NativePart {
 /** The seal that stands in a block: its maker's, perhaps another format's that was carried here. */
 function encryptedReasoningOf(value: string, kind: 'signature' | 'redacted'): Sealed | null {
   if (value === '') return null;
-  return carriedSeal(value) ?? { format: 'anthropic-messages', kind, value };
+  return extractEncryptedReasoning(value) ?? { format: 'anthropic-messages', kind, value };
 }
 
 export function cacheOf(block: MessageBlock): { cache?: CacheMark } {
@@ -183,7 +187,7 @@ function callBlock(block: MessageBlock, path: string): Part {
 }
 
 /** What a result shows, with words for what only this format knows. */
-function withNativesInWords(content: readonly Part[], path: string): readonly Part[] {
+function withNativeText(content: readonly Part[], path: string): readonly Part[] {
   if (!content.some(({ type }) => type === 'native')) return content;
   const worded = new Set<Part>();
   const parts = content.flatMap((part): Part[] => {
@@ -199,7 +203,7 @@ function withNativesInWords(content: readonly Part[], path: string): readonly Pa
 function resultBlock(block: MessageBlock, path: string): ToolResultPart {
   const callId = textAt(block, 'tool_use_id', `${path}.tool_use_id`);
   if (callId === null) throw wrong(`${path}.tool_use_id`, 'a string');
-  const parts = withNativesInWords(readContent(block.content, `${path}.content`), path);
+  const parts = withNativeText(readContent(block.content, `${path}.content`), path);
   return {
     type: 'tool-result',
     callId,

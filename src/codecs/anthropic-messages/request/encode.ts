@@ -6,7 +6,7 @@ import type { Dialect } from '../../model/dialect.ts';
 import type { MessagesRequest } from '../wire.ts';
 import { blocksOf } from './content-encode.ts';
 import { putBack, STANDARD_ONLY } from './own-members.ts';
-import { hasMap, outputSchema, schemaInWords } from './structured-output.ts';
+import { hasMap, outputSchema, schemaText } from './structured-output.ts';
 import { effortOf, thinkingOf } from './thinking.ts';
 import { choiceOf, toolList } from './tools-encode.ts';
 import { messageList } from './turns.ts';
@@ -93,7 +93,7 @@ const JSON_ONLY = 'Answer with one JSON object and nothing else.';
 /** What the model is told of its answer's shape where the format has no member for it. */
 function outputWords(output: OutputShape): string[] {
   if (output.kind === 'json') return [JSON_ONLY];
-  return output.kind === 'schema' && hasMap(output.schema) ? [schemaInWords(output.schema)] : [];
+  return output.kind === 'schema' && hasMap(output.schema) ? [schemaText(output.schema)] : [];
 }
 
 /** With thinking on the vendor takes next to no sampling, and its newer models never both kinds. */

@@ -1,7 +1,7 @@
 import type { HistoryCodec, Stripping } from '../../history/history.ts';
 import { elementsOf, rewriteElements, rewriteField } from '../../json/fields.ts';
 import { listOf, objectOf, parseObject, textOf } from '../../json/values.ts';
-import { searchInWords } from '../search.ts';
+import { searchText } from '../search.ts';
 import type { MessageBlock, MessageParam } from '../wire.ts';
 import { thinkingAfter } from './thinking.ts';
 
@@ -45,9 +45,9 @@ function withoutThoughts(message: Buffer, takes: Stripping['takes']): Buffer | n
   let left = 0;
   const stripped = rewriteField(message, 'content', (content) =>
     rewriteElements(content, (block) => {
-      const goes = isTaken(block, takes);
-      if (!goes) left += 1;
-      return goes ? null : block;
+      const isAccepted = isTaken(block, takes);
+      if (!isAccepted) left += 1;
+      return isAccepted ? null : block;
     }),
   );
   return stripped !== message && left === 0 ? null : stripped;
@@ -84,7 +84,7 @@ function withoutPages(content: Buffer): Buffer {
   return rewriteElements(content, (block) => {
     const read: MessageBlock | null = parseObject(block.toString('utf8'));
     if (read === null) return block;
-    const text = searchInWords(read);
+    const text = searchText(read);
     if (text !== null) return Buffer.from(JSON.stringify({ type: 'text', text }));
     if (read.type !== 'text' || !Array.isArray(read.citations)) return block;
     return rewriteField(block, 'citations', () => null);

@@ -72,7 +72,7 @@ function isOpen(schema: SchemaWords): boolean {
 }
 
 /** What a model is told of an answer whose schema the vendor does not take. */
-export function schemaInWords(schema: JsonObject): string {
+export function schemaText(schema: JsonObject): string {
   return `Answer with one JSON value that follows this JSON Schema, without a code fence, and with nothing else:\n${JSON.stringify(schema)}`;
 }
 

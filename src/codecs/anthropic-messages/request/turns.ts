@@ -110,7 +110,7 @@ function answering(content: readonly MessageBlock[], open: readonly OpenCall[]):
     }
     const call = waiting.get(block.tool_use_id)?.pop();
     if (call === undefined) {
-      words.push(...wordsOfResult(block.content));
+      words.push(...resultText(block.content));
       continue;
     }
     call.answered = true;
@@ -128,7 +128,7 @@ function answering(content: readonly MessageBlock[], open: readonly OpenCall[]):
   return all.length === 0 ? [OPENING] : all;
 }
 
-function wordsOfResult(content: unknown): MessageBlock[] {
+function resultText(content: unknown): MessageBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(objectOf);
 }
 

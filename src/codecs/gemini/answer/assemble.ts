@@ -120,7 +120,7 @@ function addPart(soFar: CandidateSoFar, part: ContentPart, first: boolean): void
   const last = soFar.parts.at(-1);
   if (first && last !== undefined && isBareText(part)) {
     if (part.text === '') return;
-    if (goesOn(last, part)) {
+    if (continues(last, part)) {
       soFar.parts[soFar.parts.length - 1] = { ...last, text: textOf(last.text) + textOf(part.text) };
       return;
     }
@@ -136,7 +136,7 @@ function isBareText(part: ContentPart): boolean {
 }
 
 /** Whether words belong to the part before them. A signed thought is at its end; the seal of a text stands before it. */
-function goesOn(last: ContentPart, part: ContentPart): boolean {
+function continues(last: ContentPart, part: ContentPart): boolean {
   const { thoughtSignature, ...bare } = last;
   const thought = last.thought === true;
   if (!isBareText(bare) || thought !== (part.thought === true)) return false;

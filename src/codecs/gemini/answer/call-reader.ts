@@ -69,11 +69,11 @@ export class CallReader {
   }
 
   #input(block: number, args: unknown): StreamPart[] {
-    const text = this.#inWords(args);
+    const text = this.#asText(args);
     return text === '' ? [] : [{ type: 'tool-call-delta', block, text }];
   }
 
-  #inWords(args: unknown): string {
+  #asText(args: unknown): string {
     if (args === undefined || args === null) return '';
     if (typeof args === 'string') return args;
     try {

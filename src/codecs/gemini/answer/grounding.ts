@@ -28,7 +28,7 @@ const MAX_TEXT = 1_000_000;
 const MAX_SEARCHES = 100;
 
 /** The visible text of an answer: the format counts in the UTF-8 bytes of all of it, the neutral model in UTF-16 of one block. */
-export class SaidText {
+export class AnswerText {
   #text = '';
   #full = false;
   #length = 0;
@@ -108,7 +108,7 @@ interface Support {
 export function citationsIn(
   grounding: GroundingMetadata,
   cited: CitationMetadata,
-  said: SaidText,
+  said: AnswerText,
 ): CitationPart[] {
   const span = said.last;
   if (span === undefined) return [];
@@ -209,7 +209,7 @@ export function searchIn(grounding: GroundingMetadata): Search | null {
 export function groundingOf(
   citations: readonly CitationPart[],
   searches: readonly Search[],
-  said: SaidText,
+  said: AnswerText,
 ): JsonObject | null {
   if (citations.length === 0 && searches.length === 0) return null;
   const { text } = said;

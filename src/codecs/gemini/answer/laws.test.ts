@@ -71,7 +71,7 @@ function blocksOf(parts: readonly StreamPart[]): Block[] {
 }
 
 /** What of them the format can say: neighbours of one kind are one, for its parts have no number. */
-function sayable(blocks: readonly Block[]): Block[] {
+function expressible(blocks: readonly Block[]): Block[] {
   const result: Block[] = [];
   for (const block of blocks) {
     const last = result.at(-1);
@@ -111,7 +111,7 @@ describe('a gemini stream, whatever it says,', () => {
       fc.assert(
         fc.property(anyAnswer, (parts) => {
           const read = readBack(written(parts));
-          assert.deepEqual(sayable(blocksOf(read)), sayable(blocksOf(parts)));
+          assert.deepEqual(expressible(blocksOf(read)), expressible(blocksOf(parts)));
           assert.deepEqual(endOf(read), refusing(parts));
         }),
         { numRuns: 300 },
@@ -151,7 +151,7 @@ describe('a gemini stream, whatever it says,', () => {
         const whole = assemble(framesOf(text));
         assert.ok(whole !== null);
         const again = readBack(encodeFramesOf(whole));
-        assert.deepEqual(sayable(blocksOf(again)), sayable(blocksOf(readBack(text))));
+        assert.deepEqual(expressible(blocksOf(again)), expressible(blocksOf(readBack(text))));
         assert.deepEqual(endOf(again), endOf(readBack(text)));
         const bytes = Buffer.from(JSON.stringify(whole));
         assert.deepEqual(
@@ -276,7 +276,7 @@ describe('a gemini stream of a vendor', () => {
 
     it(`${name} is told again as it was`, () => {
       const parts = readBack(bytes);
-      assert.deepEqual(sayable(blocksOf(readBack(written(parts)))), sayable(blocksOf(parts)));
+      assert.deepEqual(expressible(blocksOf(readBack(written(parts)))), expressible(blocksOf(parts)));
     });
   }
 

@@ -26,7 +26,7 @@ import {
 } from './chunk.ts';
 import { readError } from './error.ts';
 import { meaningOfFinish } from './finish.ts';
-import { citationsIn, SaidText, searchIn } from './grounding.ts';
+import { AnswerText, citationsIn, searchIn } from './grounding.ts';
 import { codeIn, imageIn } from './made.ts';
 import { tierIn, usageOf } from './usage.ts';
 
@@ -44,7 +44,7 @@ class GeminiReader implements PartReader {
   /** The seal of an empty text. It waits, for citations may still come for the text before it. */
   #seal: Sealed | null = null;
   readonly #calls = new CallReader(() => this.#nextBlock());
-  readonly #said = new SaidText();
+  readonly #text = new AnswerText();
   /** The last `finishReason`, or that of a blocked prompt; empty while there is none. */
   #reason = '';
   /** The vendor's word for it: of a blocked prompt why it was blocked. */
@@ -180,13 +180,13 @@ class GeminiReader implements PartReader {
       parts.push(...this.#closeProse());
       const block = this.#nextBlock();
       this.#prose = { kind, block };
-      if (kind === 'text') this.#said.open(block);
+      if (kind === 'text') this.#text.open(block);
       parts.push(
         kind === 'text' ? { type: 'text-start', block } : { type: 'reasoning-start', block, summary: true },
       );
     }
     const { block } = this.#prose ?? { block: 0 };
-    if (kind === 'text') this.#said.add(block, text);
+    if (kind === 'text') this.#text.add(block, text);
     parts.push({ type: `${kind}-delta`, block, text });
     return parts;
   }
@@ -207,7 +207,7 @@ class GeminiReader implements PartReader {
       return this.#fail({ status: 502, message });
     }
     const parts = [
-      ...citationsIn(this.#grounding, this.#cited, this.#said),
+      ...citationsIn(this.#grounding, this.#cited, this.#text),
       ...this.#before(null),
       ...this.#closeProse(),
       ...this.#calls.end(cutsOff(meaning)),

@@ -12,7 +12,7 @@ import { signatureOf } from '../signature.ts';
 import type { Candidate, ContentPart, GeminiRequest, GenerationConfig, ThinkingConfig } from '../wire.ts';
 import { camel } from '../wire-names.ts';
 import { finishReasonOf } from './finish.ts';
-import { groundingOf, SaidText } from './grounding.ts';
+import { AnswerText, groundingOf } from './grounding.ts';
 import { usageMetadataOf } from './usage.ts';
 
 type Start = Extract<StreamPart, { type: 'tool-call-start' }>;
@@ -44,7 +44,7 @@ class GeminiWriter implements PartWriter {
   readonly #showsThoughts: boolean;
   /** Blocks that are not written to their end, in order; the first one is being written. */
   readonly #blocks = new Map<number, Block>();
-  readonly #said = new SaidText();
+  readonly #text = new AnswerText();
   readonly #citations: CitationPart[] = [];
   readonly #searches: Search[] = [];
   /** The signature for the next part. */
@@ -145,8 +145,8 @@ class GeminiWriter implements PartWriter {
     const { kind, text } = open;
     switch (kind) {
       case 'text':
-        if (this.#said.span(block) === undefined) this.#said.open(block);
-        this.#said.add(block, text);
+        if (this.#text.span(block) === undefined) this.#text.open(block);
+        this.#text.add(block, text);
         open.text = '';
         return text === '' ? [] : this.#part({ text });
       case 'thought': {
@@ -199,7 +199,7 @@ class GeminiWriter implements PartWriter {
   #end(reason: EndReason, usage: Usage | null): Frame[] {
     const waiting = [...this.#blocks.keys()];
     const frames = waiting.flatMap((block) => this.#close(block, { complete: false }));
-    const grounding = groundingOf(this.#citations, this.#searches, this.#said);
+    const grounding = groundingOf(this.#citations, this.#searches, this.#text);
     const last = this.#signature === '' ? { text: '' } : { text: '', thoughtSignature: this.#signature };
     const more = grounding === null ? {} : { groundingMetadata: grounding };
     return [...frames, ...this.#chunk([last], { finishReason: this.#finishReason(reason), ...more }, usage)];

@@ -185,14 +185,14 @@ const wraps: ReadonlySet<string> = new Set(['output', 'result', 'error']);
 
 /** What a function answered, without the object that the format puts around it. */
 function outcomeOf(response: unknown): { text: string; isError: boolean } {
-  if (!isObject(response)) return { text: inWords(response), isError: false };
+  if (!isObject(response)) return { text: asText(response), isError: false };
   const [name = '', ...others] = Object.keys(response);
   if (others.length > 0 || !wraps.has(name))
     return { text: name === '' ? '' : JSON.stringify(response), isError: false };
-  return { text: inWords(response[name]), isError: name === 'error' };
+  return { text: asText(response[name]), isError: name === 'error' };
 }
 
-function inWords(value: unknown): string {
+function asText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -125,6 +125,6 @@ export function resultOf(
 }
 
 /** The words and pictures of a result whose call is not there. */
-export function wordsOfResult({ parts }: ToolResultPart): JsonObject[] {
+export function resultText({ parts }: ToolResultPart): JsonObject[] {
   return parts.flatMap(partOf);
 }

@@ -36,7 +36,7 @@ export const names: ConceptNames = {
 };
 
 /** A search beside functions is read, and not written (`tools-encode.ts`); nor are domains, which its cloud alone takes. */
-export const heard: ConceptNames = {
+export const acceptedOnly: ConceptNames = {
   searchBesideTools: 'tools.googleSearch',
   searchDomains: 'tools.googleSearch.excludeDomains',
   fileNames: 'inlineData.displayName',

@@ -3,7 +3,7 @@ import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../model/conversation.ts';
 import { NO_SIGNATURE } from '../signature.ts';
 import type { Content, ContentPart, GeminiRequest } from '../wire.ts';
-import { partsOf, resultOf, wordsOfResult } from './content-encode.ts';
+import { partsOf, resultOf, resultText } from './content-encode.ts';
 import { isThirdGeneration } from './models.ts';
 
 interface Turn {
@@ -35,7 +35,7 @@ export function contentsOf(messages: readonly Message[], model: string): JsonObj
   return (third ? signed(turns) : turns).map((turn) => ({ ...turn }));
 }
 
-interface Spoken {
+interface GeminiTurn {
   role: Turn['role'];
   parts: Part[];
   /** The calls of the turn before, which wait for their results. */
@@ -43,8 +43,8 @@ interface Spoken {
 }
 
 /** Neighbours of one role as one. A turn of calls that nobody answered has an empty one after it. */
-function joined(messages: readonly Message[]): Spoken[] {
-  const result: Spoken[] = [];
+function joined(messages: readonly Message[]): GeminiTurn[] {
+  const result: GeminiTurn[] = [];
   const push = (role: Turn['role'], parts: readonly Part[]) => {
     const last = result.at(-1);
     if (last?.role === role) last.parts.push(...parts);
@@ -108,7 +108,7 @@ function answering(parts: readonly Part[], calls: readonly ToolCallPart[], third
   });
   const rest = parts.flatMap((part) => {
     if (part.type !== 'tool-result') return partsOf([part]);
-    return answered.has(part) ? [] : wordsOfResult(part);
+    return answered.has(part) ? [] : resultText(part);
   });
   return [...wire.map(({ part }) => part), ...wire.flatMap(({ beside }) => beside), ...rest];
 }

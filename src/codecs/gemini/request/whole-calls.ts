@@ -15,8 +15,8 @@ export function wholeCalls(parts: readonly PlacedPart[]): PlacedPart[] {
   let open: { args: PartialArgs; call: FunctionCall; path: string } | null = null;
   for (const [part, path] of parts) {
     const call = isObject(part.functionCall) ? withNames(part.functionCall) : null;
-    const goesOn = open !== null && call !== null && textOf(call.name) === '';
-    if (open !== null && goesOn && call !== null) open.args.add(call);
+    const continues = open !== null && call !== null && textOf(call.name) === '';
+    if (open !== null && continues && call !== null) open.args.add(call);
     else if (call !== null && (Array.isArray(call.partialArgs) || willContinue(call))) {
       open = { args: new PartialArgs(call), call: {}, path };
       const { partialArgs: _, willContinue: __, ...named } = call;

@@ -94,7 +94,7 @@ function assertBalanced(parts: readonly StreamPart[]): void {
 }
 
 /** What this format can say of an answer: neighbouring blocks of one kind are one, and nothing tells a summary. */
-function sayable(parts: readonly StreamPart[]): StreamPart[] {
+function expressible(parts: readonly StreamPart[]): StreamPart[] {
   const result: StreamPart[] = [];
   const blocks = new Map<number, number>();
   for (const part of settled(parts)) {
@@ -136,7 +136,7 @@ describe('a chat stream, whatever it says,', () => {
       fc.property(plainAnswers, (parts) => {
         const read = readBack(written(parts));
         assertBalanced(read);
-        assert.deepEqual(settled(withoutRawReasons(read)).map(unpacked), sayable(parts));
+        assert.deepEqual(settled(withoutRawReasons(read)).map(unpacked), expressible(parts));
       }),
     );
   });

@@ -1,6 +1,6 @@
 import type { Frame } from '../../../lib/sse.ts';
 import { isStructured, withLateCitations } from '../../adapt/late-citations.ts';
-import { UNSEALED } from '../../encrypted-reasoning/embed.ts';
+import { NOT_ENCRYPTED } from '../../encrypted-reasoning/embed.ts';
 import { urlOfSource } from '../../files/data-url.ts';
 import { type JsonObject, objectOf } from '../../json/values.ts';
 import type { Sealed } from '../../model/conversation.ts';
@@ -54,7 +54,7 @@ class ChatWriter implements PartWriter {
   #images = 0;
   /** Google's seal of the thoughts before the next call, where Google's own chat surface has it. */
   #signature: Sealed | null = null;
-  readonly #seals = new CarriedDetails();
+  readonly #carriedDetails = new CarriedDetails();
   /** What served it, known at the end. */
   #tier: { service_tier?: string } = {};
 
@@ -83,13 +83,14 @@ class ChatWriter implements PartWriter {
       case 'refusal-delta':
         return this.#chunk({ refusal: part.text });
       case 'reasoning-delta':
-        this.#seals.think(part.block, part.text);
+        this.#carriedDetails.think(part.block, part.text);
         return this.#reason(part.block, part.text);
       case 'reasoning-end':
         if (part.sealed?.format === 'gemini') {
           this.#carrySignature();
           this.#signature = part.sealed;
-        } else this.#seals.seal(part.block, part.sealed ?? (this.#hidden ? UNSEALED : null));
+        } else
+          this.#carriedDetails.addReasoning(part.block, part.sealed ?? (this.#hidden ? NOT_ENCRYPTED : null));
         return [];
       case 'tool-call-start':
         return this.#open(part);
@@ -129,13 +130,13 @@ class ChatWriter implements PartWriter {
 
   /** The seals that have come, where what they sealed is over and no call follows. */
   #sealed(): Frame[] {
-    const members = this.#seals.take(null);
+    const members = this.#carriedDetails.take(null);
     return members === null ? [] : this.#chunk(members);
   }
 
   /** One of Google's that no call bears is carried as those of others are. */
   #carrySignature(): void {
-    if (this.#signature !== null) this.#seals.seal(null, this.#signature);
+    if (this.#signature !== null) this.#carriedDetails.addReasoning(null, this.#signature);
     this.#signature = null;
   }
 
@@ -160,7 +161,7 @@ class ChatWriter implements PartWriter {
     const signature = this.#signature;
     this.#signature = null;
     const tool_calls = [{ index: call.index, id, ...said, ...signatureFields(signature?.value ?? null) }];
-    return this.#chunk({ ...this.#seals.take(id), tool_calls });
+    return this.#chunk({ ...this.#carriedDetails.take(id), tool_calls });
   }
 
   #grow(block: number, text: string): Frame[] {
@@ -212,11 +213,17 @@ class ChatWriter implements PartWriter {
     const report = shown ? [this.#frame({ choices: [], usage: promptCounts(usage) })] : [];
     const cited = this.#citeWhole([...this.#textStarts.keys()].at(-1) ?? 0);
     this.#carrySignature();
-    return [...cited, ...this.#sealed(), ...this.#chunk({}, this.#told(reason)), ...report, doneFrame()];
+    return [
+      ...cited,
+      ...this.#sealed(),
+      ...this.#chunk({}, this.#finishReason(reason)),
+      ...report,
+      doneFrame(),
+    ];
   }
 
   /** What was called decides. */
-  #told(reason: EndReason): string {
+  #finishReason(reason: EndReason): string {
     if (reason !== 'stop' && reason !== 'tool-calls') return reasons[reason];
     if (this.#calls.size === 0) return 'stop';
     return this.#legacy ? 'function_call' : 'tool_calls';

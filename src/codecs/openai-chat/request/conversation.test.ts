@@ -41,7 +41,7 @@ const words = (parts: readonly Part[], type: 'text' | 'refusal' | 'reasoning'): 
 const asText = (text: string): TextPart[] => (text === '' ? [] : [{ type: 'text', text }]);
 
 /** What of a conversation this format can say, in the way that its decoder says it. */
-function sayable(whole: Conversation): Conversation {
+function expressible(whole: Conversation): Conversation {
   const tools = whole.tools.flatMap(sayableTool);
   return {
     ...whole,
@@ -159,7 +159,7 @@ const decoded = (body: JsonObject) => decodeRequest({ model: 'm', ...body });
 describe('a chat request, whatever it says,', () => {
   it('is decoded to what was encoded', () => {
     fc.assert(
-      fc.property(plainResults.map(sayable), (conversation) => {
+      fc.property(plainResults.map(expressible), (conversation) => {
         assert.deepEqual(decodeRequest(encodeRequest(conversation, full)), conversation);
       }),
     );

@@ -47,7 +47,7 @@ export const names: ConceptNames = {
 };
 
 /** Members of others' servers, and of the vendor's that too few models take to be written. */
-export const heard: ConceptNames = {
+export const acceptedOnly: ConceptNames = {
   topK: 'top_k',
   webSearch: 'web_search_options',
   searchBesideTools: 'web_search_options',

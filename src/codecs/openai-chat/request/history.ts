@@ -51,16 +51,16 @@ function withoutDetails(request: Buffer, { takes }: Pick<Stripping, 'takes'>): B
     rewriteField(message, 'reasoning_details', (details) => {
       let left = 0;
       const kept = rewriteElements(details, (detail) => {
-        const goes = takes(sealIn(detail));
-        if (!goes) left += 1;
-        return goes ? null : detail;
+        const isAccepted = takes(encryptedText(detail));
+        if (!isAccepted) left += 1;
+        return isAccepted ? null : detail;
       });
       return left === 0 ? null : kept;
     }),
   );
 }
 
-function sealIn(detail: Buffer): string {
+function encryptedText(detail: Buffer): string {
   const { data, signature }: ReasoningDetail = parseObject(detail.toString('utf8')) ?? {};
   return textOf(signature) || textOf(data);
 }
@@ -68,12 +68,14 @@ function sealIn(detail: Buffer): string {
 /** The same, and the calls without Google's seals. */
 function withoutDetailsAndSeals(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
   return eachMessage(withoutDetails(request, stripping), (message) =>
-    rewriteField(withoutMember(message, SEAL), 'tool_calls', (calls) => rewriteElements(calls, withoutSeal)),
+    rewriteField(withoutMember(message, SEAL), 'tool_calls', (calls) =>
+      rewriteElements(calls, withoutSignature),
+    ),
   );
 }
 
 /** As for Google's own format: newer models want a word on a call that none of them made. */
-function withoutSeal(sealed: Buffer): Buffer {
+function withoutSignature(sealed: Buffer): Buffer {
   if (!sealed.includes('extra_content')) return sealed;
   return rewriteField(sealed, 'extra_content', (extra) => {
     const { google } = objectOf<ExtraContent>(parseObject(extra.toString('utf8')));

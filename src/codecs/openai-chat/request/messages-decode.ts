@@ -200,7 +200,7 @@ function assistantParts(message: ChatMessage, calls: Calls, path: string): Part[
   const parts: Part[] = [];
   const called = listAt(message, 'tool_calls', `${path}.tool_calls`);
   const seals = carriedIn(message, new Set(called.map((call) => textOf(objectOf<ToolCall>(call).id))));
-  parts.push(...(seals.get(null) ?? ownReasoning(message)), ...sealBefore(message));
+  parts.push(...(seals.get(null) ?? ownReasoning(message)), ...reasoningBefore(message));
   parts.push(...marked(message, readAnswer(message.content, `${path}.content`)));
   for (const [index, image] of listAt(message, 'images', `${path}.images`).entries())
     parts.push(imagePart(objectOf(image), `${path}.images[${index}].image_url`));
@@ -209,7 +209,7 @@ function assistantParts(message: ChatMessage, calls: Calls, path: string): Part[
   for (const [index, call] of called.entries()) {
     const part = callOf(call, `${path}.tool_calls[${index}]`);
     if (part.kind === 'custom') calls.custom.add(part.id);
-    parts.push(...(seals.get(part.id) ?? []), ...sealBefore(call), part);
+    parts.push(...(seals.get(part.id) ?? []), ...reasoningBefore(call), part);
     // Another call of the same id has none.
     seals.delete(part.id);
   }
@@ -228,7 +228,7 @@ function ownReasoning(message: ChatMessage): ReasoningPart[] {
   return text === '' && sealed === null ? [] : [{ type: 'reasoning', text, summary: false, sealed }];
 }
 
-function sealBefore(call: unknown): ReasoningPart[] {
+function reasoningBefore(call: unknown): ReasoningPart[] {
   const sealed = signatureOfCall(objectOf(call));
   return sealed === null ? [] : [{ type: 'reasoning', text: '', summary: false, sealed }];
 }

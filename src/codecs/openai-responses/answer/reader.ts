@@ -172,7 +172,7 @@ class ResponsesReader implements PartReader {
           const at = { ...event, content_index };
           return [
             ...this.#text(at, refusal ? 'refusal' : 'text', words, false),
-            ...this.#untold(at, listOf(part.annotations)),
+            ...this.#newCitations(at, listOf(part.annotations)),
           ];
         });
       case 'reasoning':
@@ -319,9 +319,9 @@ class ResponsesReader implements PartReader {
   }
 
   /** The sources that no event told. */
-  #untold(event: ResponsesEvent, annotations: readonly unknown[]): StreamPart[] {
-    const told = this.#items.get(indexOf(event))?.blocks.get(placeOf(event))?.cited ?? 0;
-    return annotations.slice(told).flatMap((annotation) => this.#citation({ ...event, annotation }));
+  #newCitations(event: ResponsesEvent, annotations: readonly unknown[]): StreamPart[] {
+    const citedBefore = this.#items.get(indexOf(event))?.blocks.get(placeOf(event))?.cited ?? 0;
+    return annotations.slice(citedBefore).flatMap((annotation) => this.#citation({ ...event, annotation }));
   }
 
   end(): StreamPart[] {

@@ -45,7 +45,7 @@ export const names: ConceptNames = {
 };
 
 /** The vendor declares sound in messages and takes none; marks stand where prompts are cached by a key. */
-export const heard: ConceptNames = {
+export const acceptedOnly: ConceptNames = {
   audioInput: 'input_audio',
   cacheMarks: 'prompt_cache_breakpoint',
 };

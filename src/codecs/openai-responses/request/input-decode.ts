@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../lib/error.ts';
 import { type CallIds, callIds } from '../../adapt/call-ids.ts';
 import { withoutErrorMark } from '../../adapt/result-mark.ts';
-import { carriedSeal } from '../../encrypted-reasoning/embed.ts';
+import { extractEncryptedReasoning } from '../../encrypted-reasoning/embed.ts';
 import { sourceOfUrl } from '../../files/data-url.ts';
 import { isObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { textAt, wrong } from '../../json/wire-check.ts';
@@ -198,7 +198,7 @@ function reasoningParts(item: ResponsesItem): Part[] {
   const content = texts(item.content).join('');
   const summary = texts(item.summary).join('\n\n');
   const encrypted = textOf(item.encrypted_content);
-  const carried = carriedSeal(encrypted);
+  const carried = extractEncryptedReasoning(encrypted);
   const id = typeof item.id === 'string' ? { id: item.id } : {};
   const sealed: ReasoningPart['sealed'] =
     carried ??

@@ -35,7 +35,7 @@ export function paired(items: readonly ResponsesItem[]): ResponsesItem[] {
     } else if (!isResult(item)) {
       written.push(item);
     } else if (call === undefined) {
-      if (item.output !== '') written.push(toldByUser(item));
+      if (item.output !== '') written.push(asUserMessage(item));
     } else {
       // A result of the other kind than its call is the client's slip.
       const kind = resultTypeOf(items[call] ?? {});
@@ -91,7 +91,7 @@ function wireIds(items: readonly ResponsesItem[]): Map<number, string> {
   return ids;
 }
 
-function toldByUser({ output }: ResponsesItem): ResponsesItem {
+function asUserMessage({ output }: ResponsesItem): ResponsesItem {
   const content = typeof output === 'string' ? [{ type: 'input_text', text: output }] : output;
   return { type: 'message', role: 'user', content };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { unsealed } from '../../../test/support/unsealed.ts';
+import { stripEncryptedReasoning } from '../../../test/support/strip-reasoning.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import { adapt } from '../adapt/adapt.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
@@ -287,12 +287,16 @@ describe('a seal of Google’s in a chat request', () => {
     });
     const message = 'Thought signature is not valid';
     const stripped = request('skip_thought_signature_validator');
-    assert.deepEqual(unsealed('openai-chat', request('c2ln'), message)?.request, stripped);
-    assert.equal(unsealed('openai-chat', stripped, message), null, 'once');
+    assert.deepEqual(stripEncryptedReasoning('openai-chat', request('c2ln'), message)?.request, stripped);
+    assert.equal(stripEncryptedReasoning('openai-chat', stripped, message), null, 'once');
     const details = { role: 'assistant', content: 'a', reasoning_details: [encrypted(0, 'a', 'rs')] };
-    const without = unsealed('openai-chat', { messages: [details] }, 'Invalid encrypted content');
+    const without = stripEncryptedReasoning(
+      'openai-chat',
+      { messages: [details] },
+      'Invalid encrypted content',
+    );
     assert.deepEqual(objectOf(listOf(without?.request['messages'])[0]), { role: 'assistant', content: 'a' });
     const ofAnthropic = 'messages.1.content.0: Invalid `signature` in `thinking` block';
-    assert.ok(unsealed('openai-chat', { messages: [details] }, ofAnthropic));
+    assert.ok(stripEncryptedReasoning('openai-chat', { messages: [details] }, ofAnthropic));
   });
 });
