@@ -237,9 +237,9 @@ it('provider add names the provider as it names itself, tested or not', async (t
 it('provider add names what a document of a cloud lacks', async (test) => {
   const sandbox = await createSandbox();
   test.after(() => sandbox.close());
-  const lacking = JSON.stringify({ access_key_id: 'AKIAEXAMPLE', region: 7 });
+  const incomplete = JSON.stringify({ access_key_id: 'AKIAEXAMPLE', region: 7 });
   const { code, stderr } = await sandbox.run(['provider', 'add', 'bedrock', '--api-key-stdin'], {
-    stdin: lacking,
+    stdin: incomplete,
   });
   assert.equal(code, 2);
   assert.match(stderr, /secret_access_key is missing; region: /);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { carryWithThought, embedEncryptedReasoning } from '../../src/codecs/encrypted-reasoning/embed.ts';
+import { embedEncryptedReasoning, embedWithThought } from '../../src/codecs/encrypted-reasoning/embed.ts';
 import type { Sealed } from '../../src/codecs/model/conversation.ts';
 import { chat, messages, responses } from '../support/formats.ts';
 import { type RunningGateway, startGateway } from '../support/gateway.ts';
@@ -187,14 +187,14 @@ describe('reasoning that another format sealed, in a request of the upstream’s
     assert.deepEqual(sentBody().input, [{ role: 'user', content: 'hi' }, own]);
 
     const details = [
-      { type: 'reasoning.text', text: '', signature: carryWithThought(anthropic, 'Hm.'), index: 0 },
+      { type: 'reasoning.text', text: '', signature: embedWithThought(anthropic, 'Hm.'), index: 0 },
       { type: 'reasoning.text', text: 'Aha.', signature: 'own', index: 1 },
       { type: 'reasoning.text', text: 'So.', index: 2 },
     ];
     const { message } = await relayed('details/m-1', `"reasoning_details": ${JSON.stringify(details)},`);
     assert.deepEqual(message.reasoning_details, details.slice(1));
 
-    const thoughtSignature = carryWithThought(anthropic, 'Hm.');
+    const thoughtSignature = embedWithThought(anthropic, 'Hm.');
     upstream.script([
       json(200, {
         candidates: [{ content: { role: 'model', parts: [{ text: 'ok' }] }, finishReason: 'STOP' }],

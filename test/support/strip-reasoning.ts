@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/codecs/json/values.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 
 /** `unsealed` of a request as a value. */
-export function unsealed(
+export function stripEncryptedReasoning(
   format: WireFormat,
   request: JsonObject,
   message: string,
