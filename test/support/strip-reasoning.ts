@@ -2,7 +2,7 @@ import { stripEncryptedReasoning as stripBytes } from '../../src/codecs/encrypte
 import type { JsonObject } from '../../src/codecs/json/values.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 
-/** `unsealed` of a request as a value. */
+/** `stripEncryptedReasoning` of a request as a value. */
 export function stripEncryptedReasoning(
   format: WireFormat,
   request: JsonObject,

@@ -73,7 +73,7 @@ const exceptions: Readonly<Record<Conversing, readonly Exception[]>> = {
   ],
   gemini: [
     { path: /^contents\.parts$/, why: 'a part that holds nothing' },
-    { path: /^contents\.role$|^systemInstruction\.role$/, why: 'said by where it stands' },
+    { path: /^contents\.role$|^systemInstruction\.role$/, why: 'withField by where it stands' },
     { path: /\.(thought|thoughtSignature)$/, why: 'reasoning stays with who made it' },
     { path: /\.functionResponse\.id$/, why: 'an id that no call has is as good as none' },
     {
@@ -138,12 +138,13 @@ function isRefused({ kinds, path }: MemberCase, param: string): boolean {
 }
 
 function fate(one: MemberCase, from: Conversing, to: Conversing): 'arrives' | 'named' | 'refused' | 'silent' {
-  const [said, unsaid] = [asked(one.with, from, to), asked(one.without, from, to)];
+  const [withField, withoutField] = [asked(one.with, from, to), asked(one.without, from, to)];
   // A request that is refused with and without it loses nothing of it.
-  if ('refused' in said) return 'refused' in unsaid || isRefused(one, said.refused) ? 'refused' : 'silent';
-  if ('refused' in unsaid) return 'arrives';
-  if (isNamed(one, said.dropped)) return 'named';
-  return said.body === unsaid.body ? 'silent' : 'arrives';
+  if ('refused' in withField)
+    return 'refused' in withoutField || isRefused(one, withField.refused) ? 'refused' : 'silent';
+  if ('refused' in withoutField) return 'arrives';
+  if (isNamed(one, withField.dropped)) return 'named';
+  return withField.body === withoutField.body ? 'silent' : 'arrives';
 }
 
 /** Values that say nothing. */

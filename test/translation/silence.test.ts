@@ -45,9 +45,9 @@ const dialects = { plain: plainDialect, "OpenAI's": { ...plainDialect, ...openai
 /** What is not asked for in a request, and was not named. */
 function silent(whole: Conversation, to: Translating, model: string, dialect: typeof plainDialect): string[] {
   const from = everything(to.format === 'openai-chat' ? 'openai-responses' : 'openai-chat');
-  const unsaid: Concept[] = [];
+  const unencodable: Concept[] = [];
   const { conversation, dropped } = adapt(whole, { from, to, dialect, model, owner: null });
-  const body = to.conversation.encodeRequest({ ...conversation, model }, dialect, unsaid);
+  const body = to.conversation.encodeRequest({ ...conversation, model }, dialect, unencodable);
   const read = to.conversation.decodeRequest({ ...body, model });
   return all.filter(
     (concept) =>
@@ -55,7 +55,7 @@ function silent(whole: Conversation, to: Translating, model: string, dialect: ty
       !concepts[concept].asked(read) &&
       !isOtherwiseSaid(concept, { whole, read, dropped, to, body: JSON.stringify(body) }) &&
       !dropped.includes(concept) &&
-      !unsaid.includes(concept),
+      !unencodable.includes(concept),
   );
 }
 
