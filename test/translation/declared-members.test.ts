@@ -73,7 +73,7 @@ const exceptions: Readonly<Record<Conversing, readonly Exception[]>> = {
   ],
   gemini: [
     { path: /^contents\.parts$/, why: 'a part that holds nothing' },
-    { path: /^contents\.role$|^systemInstruction\.role$/, why: 'withField by where it stands' },
+    { path: /^contents\.role$|^systemInstruction\.role$/, why: 'expressed by its place in the request' },
     { path: /\.(thought|thoughtSignature)$/, why: 'reasoning stays with who made it' },
     { path: /\.functionResponse\.id$/, why: 'an id that no call has is as good as none' },
     {
