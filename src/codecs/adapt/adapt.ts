@@ -110,12 +110,12 @@ function adaptedTools(asked: readonly Tool[], route: Route): AdaptedTools {
   if (last !== null && areSameTools(last.asked, asked)) return last;
   const { dialect, fit, to } = route;
   const dropped: string[] = [];
-  const kept = keptTools(asked, to.format, dropped);
-  const { plans, tools } = fitTools(kept, { format: to.format, name: dialect.schema }, dropped, fit);
+  const offeredTools = keptTools(asked, to.format, dropped);
+  const { plans, tools } = fitTools(offeredTools, { format: to.format, name: dialect.schema }, dropped, fit);
   const { maxName, name, namespaces } = to.conversation.tools;
   const names = toolTable(tools, { name, maxName }, namespaces, plans);
   const bridged = bridgedTools(tools, { ...bridgingOf(route), names: toolNames(names) });
-  const made = {
+  const result = {
     asked,
     fitted: tools,
     bridged,
@@ -123,8 +123,8 @@ function adaptedTools(asked: readonly Tool[], route: Route): AdaptedTools {
     dropped,
     written: shared === null ? null : new WeakMap(),
   };
-  if (shared !== null) shared.last = made;
-  return made;
+  if (shared !== null) shared.last = result;
+  return result;
 }
 
 function bridgingOf({ dialect, to }: Route): Omit<Bridging, 'names'> {
@@ -280,16 +280,18 @@ function mayBelong(part: Part): boolean {
 
 function ownMessage({ parts, ...message }: Message, target: Owner, dropped: string[]): Message[] {
   const worded = new Set<Part>();
-  const kept = parts.flatMap((part) => {
+  const supportedParts = parts.flatMap((part) => {
     const own = ownPart(part, target, dropped);
     if (part.type === 'native' || part.type === 'search')
       for (const one of own) if (one.type === 'text') worded.add(one);
     return own;
   });
-  if (kept.length === 0 && parts.length > 0) return [];
+  if (supportedParts.length === 0 && parts.length > 0) return [];
   // The user's blocks are paragraphs anyway.
   const isSpaced = worded.size === 0 || message.role !== 'assistant';
-  return [{ ...message, parts: isSpaced ? kept : setOff(kept, (part) => worded.has(part)) }];
+  return [
+    { ...message, parts: isSpaced ? supportedParts : setOff(supportedParts, (part) => worded.has(part)) },
+  ];
 }
 
 function isForeign({ format, owner }: Sealed, target: Owner): boolean {

@@ -23,8 +23,8 @@ export function tellingAllowedTools(conversation: Conversation): Conversation {
 /** Those of the tools that may be called, by the names that the target knows. */
 function allowedNames(conversation: Conversation): string[] {
   const { toolChoice, tools } = conversation;
-  const known = new Set(tools.flatMap((tool) => ('name' in tool ? [tool.name] : [])));
-  return toolChoice?.kind === 'allowed' ? toolChoice.names.filter((name) => known.has(name)) : [];
+  const toolNames = new Set(tools.flatMap((tool) => ('name' in tool ? [tool.name] : [])));
+  return toolChoice?.kind === 'allowed' ? toolChoice.names.filter((name) => toolNames.has(name)) : [];
 }
 
 /** The choice among the tools, for a target that has no word for some of them: the nearest that it knows. */
@@ -50,7 +50,7 @@ interface HeldBack {
 export function onlyAllowedCalls(reader: PartReader, names: ReadonlySet<string>): PartReader {
   let calls = 0;
   let hasText = false;
-  const held = new Map<number, HeldBack>();
+  const heldBackCalls = new Map<number, HeldBack>();
   const allowed = (part: StreamPart): StreamPart[] => {
     switch (part.type) {
       case 'tool-call-start': {
@@ -58,18 +58,18 @@ export function onlyAllowedCalls(reader: PartReader, names: ReadonlySet<string>)
           calls += 1;
           return [part];
         }
-        held.set(part.block, part);
+        heldBackCalls.set(part.block, part);
         return [];
       }
       case 'text-delta':
         hasText = true;
         return [part];
       case 'tool-call-delta':
-        return held.has(part.block) ? [] : [part];
+        return heldBackCalls.has(part.block) ? [] : [part];
       case 'tool-call-end': {
-        const call = held.get(part.block);
+        const call = heldBackCalls.get(part.block);
         if (call === undefined) return [part];
-        held.delete(part.block);
+        heldBackCalls.delete(part.block);
         return asText(call, hasText);
       }
       case 'message-end':

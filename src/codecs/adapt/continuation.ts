@@ -76,17 +76,17 @@ export function continuing(reader: PartReader, begun: AnswerPrefix, repeated: bo
   let joint = begun.text === '' ? null : new Joint(begun.text, repeated);
   let opening = begun.closing();
   const blockOf = (block: number): number => {
-    const known = blocks.get(block);
-    if (known !== undefined) return known;
+    const existing = blocks.get(block);
+    if (existing !== undefined) return existing;
     const next = first + blocks.size;
     blocks.set(block, next);
     return next;
   };
   const moved = (part: StreamPart): StreamPart[] => {
     if (!('block' in part)) {
-      const kept = part.type === 'message-end' ? (joint?.rest() ?? '') : '';
-      if (kept === '' || open === null) return [part];
-      return [{ type: 'text-delta', block: open, text: kept }, part];
+      const joinedRest = part.type === 'message-end' ? (joint?.rest() ?? '') : '';
+      if (joinedRest === '' || open === null) return [part];
+      return [{ type: 'text-delta', block: open, text: joinedRest }, part];
     }
     if (part.type === 'text-start' && open !== null && !blocks.has(part.block)) {
       blocks.set(part.block, open);

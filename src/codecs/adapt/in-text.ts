@@ -22,10 +22,10 @@ export function withContextInText(
   const { messages, output } = conversation;
   const named = canExpress('participants') ? messages : mapChanged(messages, withParticipant);
   const keptOnFiles = canExpress('fileNames');
-  const told = mapChanged(named, (message) => withFileNames(message, keptOnFiles));
+  const withNames = mapChanged(named, (message) => withFileNames(message, keptOnFiles));
   const described = canExpress('schemaDescription') ? output : withDescription(output);
-  if (told === messages && described === output) return conversation;
-  return { ...conversation, messages: told, output: described };
+  if (withNames === messages && described === output) return conversation;
+  return { ...conversation, messages: withNames, output: described };
 }
 
 /** Stands before what a participant of this name says. */
@@ -59,13 +59,13 @@ function resultWithNames(
   parts: ToolResultPart['parts'],
   nameOf: (part: Part) => TextPart[],
 ): ToolResultPart['parts'] {
-  const told = new Set<Part>();
+  const describedParts = new Set<Part>();
   const named = parts.flatMap((part) => {
     const names = nameOf(part);
-    for (const name of names) told.add(name);
+    for (const name of names) describedParts.add(name);
     return [...names, part];
   });
-  return told.size === 0 ? parts : setOff(named, (part) => told.has(part));
+  return describedParts.size === 0 ? parts : setOff(named, (part) => describedParts.has(part));
 }
 
 function isNamed(part: Part): boolean {

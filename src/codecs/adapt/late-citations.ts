@@ -21,16 +21,16 @@ export function withLateCitations(writer: PartWriter, places: CitationPlaces): P
   const open = new Set<number>();
   const late: Citation[] = [];
   let next = 0;
-  let said = false;
+  let hasText = false;
   const sources = (): StreamPart[] =>
-    late.length === 0 || places.structured ? [] : sourcesText(late, next, said ? places.joint : '');
+    late.length === 0 || places.structured ? [] : sourcesText(late, next, hasText ? places.joint : '');
   return {
     push(part) {
       if ('block' in part && part.block >= next) next = part.block + 1;
       switch (part.type) {
         case 'text-start':
           open.add(part.block);
-          said = true;
+          hasText = true;
           break;
         case 'text-end':
           open.delete(part.block);

@@ -10,30 +10,30 @@ interface HeldCall {
 /** Gives the parts of an upstream's answer the tool names, kinds and arguments that the client knows. */
 export function restoreTools(reader: PartReader, names: ToolNames): PartReader {
   /** Calls whose arguments leave as another text than they came, which is known once they are whole. */
-  const held = new Map<number, HeldCall>();
+  const heldCalls = new Map<number, HeldCall>();
 
   const restored = (part: StreamPart): StreamPart[] => {
     switch (part.type) {
       case 'tool-call-start': {
-        const known = names.known(part.name);
+        const clientTool = names.known(part.name);
         const plan = names.plan(part.name);
         // A custom tool's arguments come as JSON and leave as the text in it.
-        if (known?.kind === 'custom' && part.kind === 'function')
-          held.set(part.block, { text: '', restored: customInput });
+        if (clientTool?.kind === 'custom' && part.kind === 'function')
+          heldCalls.set(part.block, { text: '', restored: customInput });
         else if (plan !== null)
-          held.set(part.block, { text: '', restored: (text) => restoreArguments(text, plan) });
-        return [{ ...part, id: safeId(part.id), ...known }];
+          heldCalls.set(part.block, { text: '', restored: (text) => restoreArguments(text, plan) });
+        return [{ ...part, id: safeId(part.id), ...clientTool }];
       }
       case 'tool-call-delta': {
-        const call = held.get(part.block);
+        const call = heldCalls.get(part.block);
         if (call === undefined) return [part];
         call.text += part.text;
         return [];
       }
       case 'tool-call-end': {
-        const call = held.get(part.block);
+        const call = heldCalls.get(part.block);
         if (call === undefined) return [part];
-        held.delete(part.block);
+        heldCalls.delete(part.block);
         return [{ type: 'tool-call-delta', block: part.block, text: call.restored(call.text) }, part];
       }
       default:

@@ -13,15 +13,15 @@ export interface TargetWords {
 }
 
 /** A dialect is never changed, so that what follows from it is made once. */
-const made = new WeakMap<Dialect, WeakMap<ConversationCodec, TargetWords>>();
+const cache = new WeakMap<Dialect, WeakMap<ConversationCodec, TargetWords>>();
 
 /** What a server of this dialect can be told in this format. */
 export function targetWords(dialect: Dialect, codec: ConversationCodec): TargetWords {
-  const known = made.get(dialect)?.get(codec);
-  if (known !== undefined) return known;
+  const existing = cache.get(dialect)?.get(codec);
+  if (existing !== undefined) return existing;
   const words = wordsFor(dialect, codec);
-  const others = made.get(dialect);
-  if (others === undefined) made.set(dialect, new WeakMap([[codec, words]]));
+  const others = cache.get(dialect);
+  if (others === undefined) cache.set(dialect, new WeakMap([[codec, words]]));
   else others.set(codec, words);
   return words;
 }
@@ -53,9 +53,12 @@ function refusedBy(
   { cacheMembers, memberNames, serviceTier, vendorMembers }: Dialect,
   { names, onTrial = [], vendorOnly }: ConversationCodec,
 ): Concept[] {
-  const taken: Concept[] = [...(vendorMembers ? vendorOnly : []), ...(cacheMembers ? onTrial : [])];
-  if (serviceTier) taken.push('serviceTier');
-  const refused = [...vendorOnly, ...onTrial].filter((concept) => !taken.includes(concept));
+  const acceptedConcepts: Concept[] = [
+    ...(vendorMembers ? vendorOnly : []),
+    ...(cacheMembers ? onTrial : []),
+  ];
+  if (serviceTier) acceptedConcepts.push('serviceTier');
+  const refused = [...vendorOnly, ...onTrial].filter((concept) => !acceptedConcepts.includes(concept));
   for (const [name, other] of Object.entries(memberNames)) {
     if (other !== null) continue;
     if (name === 'user' && !vendorMembers) refused.push('userId');

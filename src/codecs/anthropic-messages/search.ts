@@ -64,7 +64,7 @@ export function withSearches(parts: readonly Part[]): Part[] {
  * pages, which the vendor would want back, cannot.
  */
 export function foreignSearch({ failed, queries, sources }: Search, id: string): JsonObject[] {
-  const found = sources.map(({ title, url }) => ({
+  const results = sources.map(({ title, url }) => ({
     type: 'web_search_result',
     title: title ?? url,
     url,
@@ -78,7 +78,7 @@ export function foreignSearch({ failed, queries, sources }: Search, id: string):
     const content = failed
       ? { type: 'web_search_tool_result_error', error_code: 'unavailable' }
       : last
-        ? found
+        ? results
         : [];
     return [
       { type: CALL, id: own, name: TOOL, input: { query } },

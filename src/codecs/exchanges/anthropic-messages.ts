@@ -2,14 +2,14 @@ import { isObject } from '../json/values.ts';
 import { type ExchangeShape, fits, is, isText, listOfAll, type Shape } from './shape.ts';
 
 const text: Shape = { type: is('text'), text: isText };
-const said: Readonly<Record<string, Shape>> = {
+const assistantBlocks: Readonly<Record<string, Shape>> = {
   text,
   thinking: { type: isText, thinking: isText, signature: isText },
   redacted_thinking: { type: isText, data: isText },
   tool_use: { type: isText, id: isText, name: isText, input: isObject },
 };
 const texts = listOfAll((block) => fits(block, text));
-const told: Readonly<Record<string, Shape>> = {
+const userBlocks: Readonly<Record<string, Shape>> = {
   text,
   tool_result: {
     type: isText,
@@ -28,8 +28,8 @@ function blocksOf(kinds: Readonly<Record<string, Shape>>) {
   });
 }
 
-const saidBlocks = blocksOf(said);
-const toldBlocks = blocksOf(told);
+const saidBlocks = blocksOf(assistantBlocks);
+const toldBlocks = blocksOf(userBlocks);
 const answer: Shape = { role: is('assistant'), content: (value) => isText(value) || saidBlocks(value) };
 const questions: readonly Shape[] = [
   { role: is('user'), content: (value) => isText(value) || toldBlocks(value) },

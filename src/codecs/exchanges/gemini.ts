@@ -14,13 +14,13 @@ const spoken: readonly Shape[] = [
     thoughtSignature: isTextOrNone,
   },
 ];
-const told: readonly Shape[] = [
+const userParts: readonly Shape[] = [
   text,
   { functionResponse: (value) => fits(value, { id: isTextOrNone, name: isText, response: isObject }) },
 ];
 const partsOf = (shapes: readonly Shape[]) => listOfAll((part) => shapes.some((shape) => fits(part, shape)));
 const answer: Shape = { role: is('model'), parts: partsOf(spoken) };
-const question: Shape = { role: is('user'), parts: partsOf(told) };
+const question: Shape = { role: is('user'), parts: partsOf(userParts) };
 
 /** Requests of Gemini's generateContent. */
 export const geminiExchange: ExchangeShape = {

@@ -61,11 +61,11 @@ const texts = new Map<string, Sought>();
 const MOST_TEXTS = 256;
 
 function soughtText(text: string): Sought {
-  const known = texts.get(text);
-  if (known !== undefined) return known;
-  const made = sought(text);
-  if (texts.size < MOST_TEXTS) texts.set(text, made);
-  return made;
+  const existing = texts.get(text);
+  if (existing !== undefined) return existing;
+  const pattern = sought(text);
+  if (texts.size < MOST_TEXTS) texts.set(text, pattern);
+  return pattern;
 }
 
 /**

@@ -78,8 +78,8 @@ export function unreadMembers(
     if (!isObject(value)) return;
     if ('by' in read) {
       const kind = value[read.by];
-      const known = kind === undefined || kind === null ? read.usual : kindOf(read, kind);
-      if (known !== null) walk(value, known, path);
+      const fields = kind === undefined || kind === null ? read.usual : kindOf(read, kind);
+      if (fields !== null) walk(value, fields, path);
       else if (read.otherKinds !== null && !own)
         unread.add(read.otherKinds === 'by kind' ? String(kind) : path);
       return;
@@ -101,8 +101,8 @@ export function unreadMembers(
 
 function kindOf({ kinds }: ReadableVariants, kind: unknown): Readable | null {
   if (typeof kind !== 'string') return null;
-  const known = kinds.get(kind);
-  if (known !== undefined) return known;
+  const existing = kinds.get(kind);
+  if (existing !== undefined) return existing;
   for (const [name, read] of kinds) if (name.endsWith('*') && kind.startsWith(name.slice(0, -1))) return read;
   return null;
 }
@@ -118,8 +118,8 @@ export function pathIn(request: JsonObject, path: string, spelling: Spelling = a
   const find = (value: unknown, names: readonly string[]): string[] | null => {
     if (Array.isArray(value)) {
       for (const one of value) {
-        const found = find(one, names);
-        if (found !== null) return found;
+        const value = find(one, names);
+        if (value !== null) return value;
       }
       return null;
     }

@@ -36,27 +36,27 @@ export function translateResponse(options: ResponseOptions): TranslatedResponse 
 }
 
 function translated({ body, request, ...options }: ResponseOptions): TranslatedResponse {
-  const kept = keptRequest(request);
+  const requestCopy = keptRequest(request);
   const answer = typeof body === 'string' ? parseObject(body) : body;
   if (!isObject(answer)) throw new TranslationError('invalid_json', 'The answer is not a JSON object');
   if (reportsError(answer)) {
-    const { message, status } = kept.upstream.stream.readError({
+    const { message, status } = requestCopy.upstream.stream.readError({
       event: 'error',
       data: JSON.stringify(answer),
     });
     throw new TranslationError('upstream_error', message, { status });
   }
-  const reader = partsFor(kept);
-  const writer = framesFor(kept, options, false);
+  const reader = partsFor(requestCopy);
+  const writer = framesFor(requestCopy, options, false);
   const frames: Frame[] = [];
   let rawFinishReason: string | null = null;
-  const read = kept.upstream.stream.framesOf(answer).flatMap((frame) => reader.push(frame));
+  const read = requestCopy.upstream.stream.framesOf(answer).flatMap((frame) => reader.push(frame));
   for (const part of [...read, ...reader.end()]) {
     if (part.type === 'error') throw new TranslationError('upstream_error', part.error.message, part.error);
     if (part.type === 'message-end') rawFinishReason = part.rawFinishReason;
     frames.push(...writer.push(part));
   }
-  const whole = kept.client.stream.assemble(frames);
+  const whole = requestCopy.client.stream.assemble(frames);
   if (whole === null)
     throw new TranslationError('upstream_protocol', 'The answer is none of its format that is finished');
   return { body: whole, usage: writer.usage(), rawFinishReason };

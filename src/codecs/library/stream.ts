@@ -53,9 +53,9 @@ const CR = 0x0d;
  * @throws TranslationError for a `request` that `translateRequest` did not return
  */
 export function createAnswerReader(request: AnswerContext): AnswerReader {
-  const kept = keptRequest(request);
-  const parts = partsFor(kept);
-  const { stream } = kept.upstream;
+  const requestCopy = keptRequest(request);
+  const parts = partsFor(requestCopy);
+  const { stream } = requestCopy.upstream;
   const buffer = new FrameBuffer<Uint8Array>((bytes) => stream.split(bytes));
   let shape: 'unknown' | 'stream' | 'whole' = stream.framing === 'lines' ? 'stream' : 'unknown';
   let over = false;
@@ -81,7 +81,7 @@ export function createAnswerReader(request: AnswerContext): AnswerReader {
     },
     end() {
       if (over) return [];
-      const all = shape === 'whole' ? wholeParts(kept, parts, buffer.take()) : read(buffer.end());
+      const all = shape === 'whole' ? wholeParts(requestCopy, parts, buffer.take()) : read(buffer.end());
       if (!over) all.push(...parts.end());
       const last = asFarAsEnd(all);
       return over ? last : [...last, errorPart(502, 'The upstream ended its stream without its final event')];
@@ -117,15 +117,18 @@ function shapeOf(bytes: Uint8Array): 'unknown' | 'stream' | 'whole' {
  * @throws TranslationError for a `request` that `translateRequest` did not return
  */
 export function createAnswerWriter(request: AnswerContext, options: AnswerOptions = {}): AnswerWriter {
-  const kept = keptRequest(request);
+  const requestCopy = keptRequest(request);
   const { id = '1' } = options;
-  const writer = framesFor(kept, options, true);
+  const writer = framesFor(requestCopy, options, true);
   return {
     usage: () => writer.usage(),
     push(part) {
-      if (part.type !== 'error') return kept.client.stream.encode(writer.push(part));
+      if (part.type !== 'error') return requestCopy.client.stream.encode(writer.push(part));
       const { message, status } = part.error;
-      return kept.client.stream.encodeErrorFrame(new GatewayError('upstream_error', message, { status }), id);
+      return requestCopy.client.stream.encodeErrorFrame(
+        new GatewayError('upstream_error', message, { status }),
+        id,
+      );
     },
   };
 }

@@ -23,10 +23,10 @@ export const speech: MediaCodec = {
     return { usage: { ...noUsage, characters: characters(text) }, estimated: false };
   },
   usageOfAnswer({ kind, tail }) {
-    const found = kind === 'events' ? lastUsage(tail, inStream) : null;
-    if (found === null) return null;
-    const input = countOf(found.counts['input_tokens']);
-    const audioOutput = countOf(found.counts['output_tokens']);
+    const usageObject = kind === 'events' ? lastUsage(tail, inStream) : null;
+    if (usageObject === null) return null;
+    const input = countOf(usageObject.counts['input_tokens']);
+    const audioOutput = countOf(usageObject.counts['output_tokens']);
     return { usage: { ...noUsage, input, audioOutput }, estimated: false };
   },
 };

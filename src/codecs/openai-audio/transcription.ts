@@ -24,8 +24,8 @@ export const transcription: MediaCodec = {
   usageOfRequest: () => null,
   usageOfAnswer({ head, kind, tail }) {
     if (kind === 'other') return null;
-    const found = lastUsage(tail, kind === 'json' ? inBody : inStream);
-    const usage = found === null ? noUsage : usageOf(found.counts);
+    const usageObject = lastUsage(tail, kind === 'json' ? inBody : inStream);
+    const usage = usageObject === null ? noUsage : usageOf(usageObject.counts);
     if (!isEmptyUsage(usage)) return { usage, estimated: false };
     return kind === 'json' ? byDuration(head) : null;
   },

@@ -87,8 +87,8 @@ function slotFor(slots: CallSlot[], delta: ToolCall): CallSlot | undefined {
   const id = textOf(delta.id);
   const index = indexOf(delta);
   if (id !== '') {
-    const known = slots.findLast((slot) => slot.call.id === id && (index === null || slot.index === index));
-    if (known !== undefined) return known;
+    const slot = slots.findLast((slot) => slot.call.id === id && (index === null || slot.index === index));
+    if (slot !== undefined) return slot;
   }
   const candidate = index === null ? slots.at(-1) : slots.findLast((slot) => slot.index === index);
   if (candidate === undefined) return undefined;

@@ -29,20 +29,26 @@ export const openaiImageEdits = passed('openai-image-edits', '/images/edits', im
 /** Tokens where the model reports them (GPT Image), else the pictures themselves (DALL-E, FLUX, Grok). */
 function imagesUsage({ counted, kind, tail }: MediaAnswer): MediaUsage | null {
   if (kind === 'other') return null;
-  const found = lastUsage(tail, kind === 'json' ? inBody : inStream);
-  const usage = found === null ? noUsage : tokensOf(found.counts);
+  const usageObject = lastUsage(tail, kind === 'json' ? inBody : inStream);
+  const usage = usageObject === null ? noUsage : tokensOf(usageObject.counts);
   if (!isEmptyUsage(usage)) return { usage, estimated: false };
   return counted === 0 ? null : { usage: { ...noUsage, images: counted }, estimated: false };
 }
 
 /** `input_tokens` are text and pictures; of `output_tokens` all are pictures unless the details say otherwise. */
 function tokensOf(counts: JsonObject): Usage {
-  const given = countOf(counts['input_tokens']);
-  const made = countOf(counts['output_tokens']);
-  const imageInput = Math.min(given, countOf(objectOf(counts['input_tokens_details'])['image_tokens']));
+  const inputTokens = countOf(counts['input_tokens']);
+  const outputTokens = countOf(counts['output_tokens']);
+  const imageInput = Math.min(inputTokens, countOf(objectOf(counts['input_tokens_details'])['image_tokens']));
   const details = objectOf(counts['output_tokens_details']);
   const imageOutput = isCount(details['image_tokens'])
-    ? Math.min(made, countOf(details['image_tokens']))
-    : made;
-  return { ...noUsage, input: given - imageInput, imageInput, output: made - imageOutput, imageOutput };
+    ? Math.min(outputTokens, countOf(details['image_tokens']))
+    : outputTokens;
+  return {
+    ...noUsage,
+    input: inputTokens - imageInput,
+    imageInput,
+    output: outputTokens - imageOutput,
+    imageOutput,
+  };
 }

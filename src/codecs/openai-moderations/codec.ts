@@ -13,8 +13,8 @@ export const openaiModerations: Codec = {
   requestFields: {},
   answerModel: 'model',
   readUsage(body) {
-    const found = lastUsage(body, { kind: 'body', maxDepth: 1, accepts: hasPromptCounts });
-    return found === null ? null : promptUsage(found.counts);
+    const usageObject = lastUsage(body, { kind: 'body', maxDepth: 1, accepts: hasPromptCounts });
+    return usageObject === null ? null : promptUsage(usageObject.counts);
   },
   responseTextBytes: () => 0,
   errorBody: openAiErrorBody,

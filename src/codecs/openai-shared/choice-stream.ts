@@ -24,8 +24,8 @@ const inStream: UsageSearch = { ...search, kind: 'stream' };
 
 /** Usage of a complete answer; null when it reports none. */
 export function readChoiceUsage(body: Uint8Array): Usage | null {
-  const found = lastUsage(body, inBody);
-  return found === null ? null : promptUsage(found.counts);
+  const usageObject = lastUsage(body, inBody);
+  return usageObject === null ? null : promptUsage(usageObject.counts);
 }
 
 /** The tier of every chunk and of a whole answer, at its root. */
@@ -105,8 +105,8 @@ export function encodeChoiceError(error: GatewayError): string {
 }
 
 export function readChoiceStream(head: Uint8Array, tail: Uint8Array): StreamFacts {
-  const found = lastUsage(tail, inStream) ?? lastUsage(head, inStream);
-  const usage = found === null ? null : promptUsage(found.counts);
+  const usageObject = lastUsage(tail, inStream) ?? lastUsage(head, inStream);
+  const usage = usageObject === null ? null : promptUsage(usageObject.counts);
   const end = judgeEnd(head, tail, judgeChoices);
   return { usage, end: end?.end ?? 'cut', error: end?.error ?? null };
 }

@@ -48,9 +48,9 @@ export function openAiError(error: GatewayError): Record<string, unknown> {
 export function openAiErrorBody(json: JsonObject): JsonObject | null {
   const { error }: ChoiceChunk = json;
   if (!isObject(error)) return null;
-  const said: WireError = error;
-  if (textOf(said.message) === '') return null;
-  const code = numberOf(said.code);
+  const errorValue: WireError = error;
+  if (textOf(errorValue.message) === '') return null;
+  const code = numberOf(errorValue.code);
   return code === null ? json : { ...json, error: { ...error, code: String(code) } };
 }
 

@@ -32,12 +32,12 @@ export const rerank: Codec = {
   requestFields: {},
   answerModel: 'model',
   readUsage(body) {
-    const found = lastUsage(body, billed) ?? lastUsage(body, used);
-    if (found === null) return null;
-    const units = countIn(found.counts['search_units']);
+    const usageObject = lastUsage(body, billed) ?? lastUsage(body, used);
+    if (usageObject === null) return null;
+    const units = countIn(usageObject.counts['search_units']);
     return units !== null
       ? { ...noUsage, searchUnits: Math.min(units, MAX_COUNT) }
-      : promptUsage(found.counts);
+      : promptUsage(usageObject.counts);
   },
   responseTextBytes: () => 0,
   errorBody: openAiErrorBody,

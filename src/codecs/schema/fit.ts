@@ -153,12 +153,14 @@ function needed(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonObject 
     result = { additionalProperties: true, ...result };
   if (!Array.isArray(required)) return result;
   const declared = isObject(properties) ? properties : {};
-  const kept = [...new Set(required)].filter(
+  const requiredNames = [...new Set(required)].filter(
     (name) => typeof name === 'string' && (!rules.declaredOnly || Object.hasOwn(declared, name)),
   );
-  if (kept.length === required.length) return result;
+  if (requiredNames.length === required.length) return result;
   lost.add('required');
-  return kept.length === 0 ? without(result, 'required') : withKey(result, 'required', kept);
+  return requiredNames.length === 0
+    ? without(result, 'required')
+    : withKey(result, 'required', requiredNames);
 }
 
 const bounds: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'minItems', 'maxItems']);
@@ -172,12 +174,12 @@ function known(schema: JsonObject, { lost, rules }: Walk): JsonObject {
     (rules.largestBound === null || !bounds.has(key) || Number(value) <= rules.largestBound);
   const left = Object.entries(schema).filter(([key, value]) => !takes(key, value));
   if (left.length === 0) return schema;
-  const kept = without(schema, ...left.map(([key]) => key));
+  const supportedKeywords = without(schema, ...left.map(([key]) => key));
   const missed = left.filter(
     ([key, value]) => !silent.has(key) && !key.startsWith('x-') && !isNothing(key, value),
   );
   for (const [key] of missed) if (!annotations.has(key)) lost.add(key);
-  return withDescribedConstraints(kept, missed);
+  return withDescribedConstraints(supportedKeywords, missed);
 }
 
 const flags: ReadonlySet<string> = new Set([

@@ -19,17 +19,17 @@ export function recursive(root: JsonObject, lost: Lost): JsonObject {
   const circular = graph === null ? [] : [...graph.keys()].filter((name) => returns(graph, name, () => true));
   if (graph === null || circular.length === 0 || isEndless(graph)) return inlined(root, lost);
   const names = namesOf(circular);
-  const kept = (schema: JsonObject): JsonObject | null => {
+  const keepReference = (schema: JsonObject): JsonObject | null => {
     const name = names.get(String(schema['$ref']));
     return name === undefined ? null : aloneReference({ ...schema, $ref: `#/$defs/${name}` }, lost);
   };
   const definitions = circular.map((reference) => {
     const target = leadsTo(root, reference) ?? {};
-    return [names.get(reference) ?? '', inlined(root, lost, { kept, from: target })] as const;
+    return [names.get(reference) ?? '', inlined(root, lost, { kept: keepReference, from: target })] as const;
   });
   const first = typeof root['$ref'] === 'string' ? leadsTo(root, root['$ref']) : null;
   return {
-    ...inlined(root, lost, { kept, from: { ...without(root, '$ref'), ...first } }),
+    ...inlined(root, lost, { kept: keepReference, from: { ...without(root, '$ref'), ...first } }),
     $defs: Object.fromEntries(definitions),
   };
 }
@@ -72,8 +72,8 @@ function edgesOf(schema: JsonObject): Edges {
     if (!isObject(inner)) return;
     const { $ref: reference, required } = inner;
     if (typeof reference === 'string') {
-      const known = edges.get(reference)?.optional ?? true;
-      edges.set(reference, { optional: known && optional });
+      const wasOptional = edges.get(reference)?.optional ?? true;
+      edges.set(reference, { optional: wasOptional && optional });
     }
     const needed = new Set(Array.isArray(required) ? required : []);
     mapInner(without(inner, '$defs', 'definitions'), (one, keyword, name) => {
@@ -107,12 +107,12 @@ function returns(
 /** Names for `$defs` from the ends of references, no two the same. */
 function namesOf(references: readonly string[]): Map<string, string> {
   const names = new Map<string, string>();
-  const taken = new Set<string>();
+  const takenNames = new Set<string>();
   for (const reference of references) {
     const last = reference.slice(reference.lastIndexOf('/') + 1).replace(/[^A-Za-z0-9_]/g, '') || 'Root';
     let name = last;
-    for (let suffix = 2; taken.has(name); suffix += 1) name = `${last}_${suffix}`;
-    taken.add(name);
+    for (let suffix = 2; takenNames.has(name); suffix += 1) name = `${last}_${suffix}`;
+    takenNames.add(name);
     names.set(reference, name);
   }
   return names;
@@ -123,7 +123,9 @@ export function withoutUnused(schema: JsonObject): JsonObject {
   const { $defs: definitions } = schema;
   if (!isObject(definitions)) return schema;
   const used = graphOf(schema);
-  const kept = Object.entries(definitions).filter(([name]) => used === null || used.has(`#/$defs/${name}`));
+  const usedDefinitions = Object.entries(definitions).filter(
+    ([name]) => used === null || used.has(`#/$defs/${name}`),
+  );
   const rest = without(schema, '$defs');
-  return kept.length === 0 ? rest : { ...rest, $defs: Object.fromEntries(kept) };
+  return usedDefinitions.length === 0 ? rest : { ...rest, $defs: Object.fromEntries(usedDefinitions) };
 }

@@ -195,8 +195,8 @@ export function tuples(schema: JsonObject, rules: SchemaRules, lost: Lost): Json
 function inferredTypes(schema: JsonObject): TypeName[] {
   if (Array.isArray(schema['enum'])) return enumTypes(schema['enum']);
   if ('const' in schema) return enumTypes([schema['const']]);
-  const told = Object.keys(schema).flatMap((key) => typeOfKeyword.get(key) ?? []);
-  return [...new Set(told)];
+  const impliedTypes = Object.keys(schema).flatMap((key) => typeOfKeyword.get(key) ?? []);
+  return [...new Set(impliedTypes)];
 }
 
 function enumTypes(values: readonly unknown[]): TypeName[] {
@@ -210,13 +210,13 @@ const anyTypes: readonly TypeName[] = ['string', 'number', 'boolean', 'object', 
 /** The schema with a type: for every target that of an object or an array that goes without saying, for some any. */
 export function typed(schema: JsonObject, rules: SchemaRules): JsonObject {
   if (['type', 'anyOf', 'oneOf', 'allOf', '$ref'].some((key) => key in schema)) return schema;
-  const told = inferredTypes(schema);
-  const [only] = told;
+  const impliedTypes = inferredTypes(schema);
+  const [only] = impliedTypes;
   const isListed = 'enum' in schema || 'const' in schema;
   if (!rules.typed)
-    return told.length === 1 && !isListed && (only === 'object' || only === 'array')
+    return impliedTypes.length === 1 && !isListed && (only === 'object' || only === 'array')
       ? { type: only, ...schema }
       : schema;
-  const types = told.length > 0 ? told : anyTypes;
+  const types = impliedTypes.length > 0 ? impliedTypes : anyTypes;
   return { type: types.length === 1 ? types[0] : [...types], ...schema };
 }

@@ -118,7 +118,7 @@ export function alone(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonO
   if (!rules.unionAlone || !Array.isArray(anyOf)) return schema;
   const beside = Object.entries(schema).filter(([key]) => !staysBeside(key));
   if (beside.length === 0) return schema;
-  const kept = Object.fromEntries(Object.entries(schema).filter(([key]) => staysBeside(key)));
+  const sharedKeywords = Object.fromEntries(Object.entries(schema).filter(([key]) => staysBeside(key)));
   const branches = anyOf.map((one) => {
     const branch = asSchema(one);
     if (isNull(branch)) return branch;
@@ -126,7 +126,7 @@ export function alone(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonO
     for (const [key] of beside) lost.add(key);
     return branch;
   });
-  return { ...kept, anyOf: branches };
+  return { ...sharedKeywords, anyOf: branches };
 }
 
 const staysBeside = (key: string) => key === 'anyOf' || key === 'nullable' || annotations.has(key);
@@ -144,9 +144,9 @@ export function objectRoot(
   choices = { left: MAX_CHOICES, open: 0 },
 ): JsonObject {
   const whole = wellFormed(merged(resolved(root), lost, resolved));
-  const gone = Object.entries(whole).filter(([key]) => notAtRoot.has(key));
+  const rootKeywords = Object.entries(whole).filter(([key]) => notAtRoot.has(key));
   let result = without(whole, 'nullable', ...notAtRoot);
-  for (const [key, value] of gone) {
+  for (const [key, value] of rootKeywords) {
     lost.add(key);
     if ((key !== 'anyOf' && key !== 'oneOf') || !Array.isArray(value)) continue;
     const branches = value.filter(isObject).filter((branch) => !isNull(branch));
@@ -159,7 +159,7 @@ export function objectRoot(
   }
   const object = 'type' in result ? withKey(result, 'type', 'object') : { type: 'object', ...result };
   const complete = isObject(object['properties']) ? object : { ...object, properties: {} };
-  return withDescribedConstraints(complete, gone);
+  return withDescribedConstraints(complete, rootKeywords);
 }
 
 const notAtRoot: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'enum', 'const', 'not']);
@@ -181,10 +181,10 @@ function anyOfThem(branches: readonly JsonObject[], root: JsonObject): JsonObjec
       schemas.set(name, kinds);
     }
   }
-  const said = [...schemas].filter(
+  const otherProperties = [...schemas].filter(
     ([name]) => !Object.hasOwn(own, name) || times.get(name) === branches.length,
   );
-  const properties = said.map(([name, kinds]) => {
+  const properties = otherProperties.map(([name, kinds]) => {
     const [first, ...others] = kinds.values();
     return [name, others.length === 0 ? first : { anyOf: [first, ...others] }] as const;
   });

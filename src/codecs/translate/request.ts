@@ -66,13 +66,13 @@ export interface RequestTranslation {
 export function translateConversation(request: JsonObject, route: RequestRoute): RequestTranslation {
   const { dialect, fit, from, model, most, owner, refused, shared, to } = route;
   const read = from.conversation.decodeRequest(request);
-  const asked = route.complete?.(read) ?? read;
+  const completed = route.complete?.(read) ?? read;
   const marks = route.cacheMarks && !refused.includes(CACHE_CONTROL);
   const wordOf = (concept: Concept) => clientWord(from.conversation, concept, request);
   const wordsOf = (some: readonly Concept[]) =>
-    some.filter((concept) => concepts[concept].asked(asked)).map(wordOf);
+    some.filter((concept) => concepts[concept].asked(completed)).map(wordOf);
   const { readable, spelling } = from.conversation;
-  const { conversation, dropped, tools, written } = adapt(asked, {
+  const { conversation, dropped, tools, written } = adapt(completed, {
     from,
     to,
     dialect,
@@ -93,7 +93,7 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
   const capped = most === null ? plain : withOutputCap(to, plain, most);
   const amended = route.amend?.(capped) ?? capped;
   const encoded = marks
-    ? (to.conversation.markCache?.(amended, asked.cacheKey !== null, dialect) ?? amended)
+    ? (to.conversation.markCache?.(amended, completed.cacheKey !== null, dialect) ?? amended)
     : amended;
   const left = refused.filter((path) => hasMember(encoded, path));
   const refusedWords = left.flatMap((path) => {
@@ -102,7 +102,7 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
   });
   return {
     body: left.reduce(withoutMember, encoded),
-    conversation: asked,
+    conversation: completed,
     dropped: [
       ...new Set([
         ...dropped,
@@ -114,8 +114,8 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
     lowered: most === null ? null : loweredCap(outputCapOf(from, request), most),
     addsTurn,
     tools,
-    oneCall: concepts.parallelToolCalls.asked(asked),
-    allowedTools: asked.toolChoice?.kind === 'allowed' ? asked.toolChoice.names : null,
+    oneCall: concepts.parallelToolCalls.asked(completed),
+    allowedTools: completed.toolChoice?.kind === 'allowed' ? completed.toolChoice.names : null,
   };
 }
 
@@ -135,10 +135,10 @@ const long = ['messages', 'system', 'contents', 'systemInstruction', 'system_ins
 
 /** What an answer may need of the request. The rest would outlive the wait for it, and be moved by the collector again and again. */
 export function withoutTurns(request: JsonObject): JsonObject {
-  const kept = { ...request };
-  for (const name of long) delete kept[name];
-  if (Array.isArray(kept['tools'])) kept['tools'] = [];
-  return kept;
+  const copy = { ...request };
+  for (const name of long) delete copy[name];
+  if (Array.isArray(copy['tools'])) copy['tools'] = [];
+  return copy;
 }
 
 function loweredCap(asked: ReturnType<typeof outputCapOf>, most: number): string | null {

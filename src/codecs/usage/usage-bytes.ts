@@ -50,8 +50,8 @@ export function lastUsage(bytes: Uint8Array, search: UsageSearch): UsageFound | 
     const open = valueOpen(bytes, at + key.length);
     if (open !== -1) {
       tries += 1;
-      const found = usageAt(bytes, open, search);
-      if (found !== null) return found;
+      const usageObject = usageAt(bytes, open, search);
+      if (usageObject !== null) return usageObject;
     }
     at = at === 0 ? -1 : lastIndexOfBytes(bytes, key, at - 1);
   }
@@ -67,8 +67,8 @@ export function firstUsage(bytes: Uint8Array, search: UsageSearch): UsageFound |
     const open = valueOpen(bytes, at + key.length);
     if (open !== -1) {
       tries += 1;
-      const found = usageAt(bytes, open, search);
-      if (found !== null) return found;
+      const usageObject = usageAt(bytes, open, search);
+      if (usageObject !== null) return usageObject;
     }
     at = indexOfBytes(bytes, key, at + key.length);
   }

@@ -88,7 +88,7 @@ function keyOf({ body, facts, named, plan }: CacheQuestion): string | null {
   // A message on a WebSocket has no head of its own, and no copy of what was said can be sent again on it.
   if (cacheHeader === 'off' || noStore || exchange.response.req === undefined) return null;
   const path = named === null ? '' : `${named.stream} ${named.array}`;
-  const said = ['anthropic-beta', 'anthropic-version', 'openai-beta'].map((name) =>
+  const headerValues = ['anthropic-beta', 'anthropic-version', 'openai-beta'].map((name) =>
     String(headers[name] ?? ''),
   );
   const targets = plan.trace.candidates.map(({ connectionId, model }) => `${connectionId}/${model}`).sort();
@@ -98,7 +98,7 @@ function keyOf({ body, facts, named, plan }: CacheQuestion): string | null {
     path,
     requested: requestedModel ?? '',
     targets,
-    headers: said,
+    headers: headerValues,
   };
   const cacheable = cacheableRequest(scope, body);
   if (cacheable === null || cacheable.stored) return null;
@@ -141,7 +141,7 @@ function answerOf(
 }
 
 /** Headers that hold for whoever gets the answer later: what it is, and where it came from. */
-const said: ReadonlySet<string> = new Set([
+const reusableHeaders: ReadonlySet<string> = new Set([
   'content-type',
   'cache-control',
   'x-gateway-provider',
@@ -155,7 +155,7 @@ const said: ReadonlySet<string> = new Set([
 
 function reusable(headers: readonly string[]): string[] {
   const named = [...pairs(headers)].map(([name, value]) => [name.toLowerCase(), value] as const);
-  return named.filter(([name]) => said.has(name)).flat();
+  return named.filter(([name]) => reusableHeaders.has(name)).flat();
 }
 
 /** Sends an answer that was made for another request. It costs nothing. */

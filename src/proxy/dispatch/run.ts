@@ -315,8 +315,8 @@ class Run implements AnswerSink, OpenCall {
     this.#hasContent = false;
     this.#attemptedTarget?.begin({ target: this.#target, partial: this.#partial });
     try {
-      const made = make(this.#attempts);
-      const { request, upstream } = readyRequest(this.#context, this.#facts, made, this.#freshSocket);
+      const outgoing = make(this.#attempts);
+      const { request, upstream } = readyRequest(this.#context, this.#facts, outgoing, this.#freshSocket);
       this.#request = request;
       this.#reader = answerReader({
         facts: this.#facts,
@@ -354,9 +354,9 @@ class Run implements AnswerSink, OpenCall {
     if (!isFinal) return false;
     this.#request = withoutBytes(request);
     this.#body = { ...this.#body, pieces: [] };
-    const kept = shouldKeep(this.#facts, request);
-    if (!kept) this.#freeMemory();
-    return kept;
+    const keepsAnswer = shouldKeep(this.#facts, request);
+    if (!keepsAnswer) this.#freeMemory();
+    return keepsAnswer;
   }
 
   #freeMemory(): void {
@@ -477,16 +477,16 @@ class Run implements AnswerSink, OpenCall {
       this.#interruptAnswer(this.#partial.error, this.#partial.ending);
       return;
     }
-    const found = mostUseful(this.#failedTargets);
-    if (found === null) {
+    const best = mostUseful(this.#failedTargets);
+    if (best === null) {
       const error = this.#budgetRefusal ?? this.#selector.refusal();
       this.#answer({ error, safeToRetry: false });
       return;
     }
-    this.#target = found.target;
+    this.#target = best.target;
     // What one of several said of its own limit is no measure for all of them.
-    const exhausted = found.failureEffect.upstreamRetryAt !== null && this.#selector.exhausted;
-    const failure = exhausted ? { error: this.#selector.refusal(), safeToRetry: false } : found.failure;
+    const exhausted = best.failureEffect.upstreamRetryAt !== null && this.#selector.exhausted;
+    const failure = exhausted ? { error: this.#selector.refusal(), safeToRetry: false } : best.failure;
     this.#answer(failure, shortFailures(this.#failedTargets));
   }
 

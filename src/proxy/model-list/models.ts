@@ -50,11 +50,11 @@ export function listModels(snapshot: Snapshot, principal: Principal): ListedMode
 
 /** @param at when prices are to hold, in milliseconds since the epoch */
 function listed(snapshot: Snapshot, principal: Principal, at: number = Date.now()): ListEntry[] {
-  const found: ListEntry[] = [];
+  const entries: ListEntry[] = [];
   for (const name of listedNames(snapshot.routes)) {
     const reaches = ({ provider }: Route) => answeredFormat(provider, 'anthropic-messages') !== null;
     const anthropic = name.pool.candidates.some(reaches);
-    if (allowsListedName(principal, name)) found.push({ model: describeName(name, at), anthropic });
+    if (allowsListedName(principal, name)) entries.push({ model: describeName(name, at), anthropic });
   }
   const seen = new Set<string>();
   for (const route of snapshot.routes.ordered) {
@@ -63,10 +63,10 @@ function listed(snapshot: Snapshot, principal: Principal, at: number = Date.now(
       const id = `${route.connection.name}/${model}`;
       if (seen.has(id) || !mayRun(principal, route, model)) continue;
       seen.add(id);
-      found.push({ model: describe(id, model, route, snapshot, at), anthropic });
+      entries.push({ model: describe(id, model, route, snapshot, at), anthropic });
     }
   }
-  return found;
+  return entries;
 }
 
 function mayRun({ models }: Principal, { connection, provider }: Route, model: string): boolean {
@@ -230,8 +230,8 @@ export function modelList(snapshot: Snapshot, principal: Principal, { anthropic,
 export function oneModel(snapshot: Snapshot, principal: Principal, id: string): object {
   const plain =
     id.startsWith('claude/') && !snapshot.routes.byName.has('claude') ? id.slice('claude/'.length) : id;
-  const found = listModels(snapshot, principal).find((model) => model.id === plain);
-  if (found !== undefined) return { ...found, id };
+  const model = listModels(snapshot, principal).find((model) => model.id === plain);
+  if (model !== undefined) return { ...model, id };
   throw new GatewayError(
     'model_not_found',
     `No connection offers the model "${id.slice(0, 200)}": GET /v1/models lists what there is`,

@@ -31,9 +31,9 @@ export function ollamaTags(snapshot: Snapshot, principal: Principal): object {
  * @throws GatewayError `invalid_json`, `missing_model`, `model_not_found`
  */
 export function ollamaShow(snapshot: Snapshot, principal: Principal, body: Buffer): object {
-  const asked = parseObject(body.toString('utf8'));
-  if (asked === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
-  const id = textOf(objectOf(asked)['model']) || textOf(objectOf(asked)['name']);
+  const fields = parseObject(body.toString('utf8'));
+  if (fields === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
+  const id = textOf(objectOf(fields)['model']) || textOf(objectOf(fields)['name']);
   if (id === '') throw new GatewayError('missing_model', 'The request names no "model"', { param: 'model' });
   const model = listModels(snapshot, principal).find((one) => one.id === id || `${one.id}:latest` === id);
   if (model === undefined)

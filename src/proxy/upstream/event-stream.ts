@@ -33,14 +33,14 @@ export function unframedHeaders(headers: IncomingHttpHeaders): IncomingHttpHeade
  */
 export function createUnframer(): Transform {
   /** As many bytes are needed before anything can be read: a large frame is put together once. */
-  let wanted = PRELUDE_BYTES;
+  let bytesNeeded = PRELUDE_BYTES;
   let fault: Error | null = null;
   const split = (bytes: Buffer): ReadFrames => {
     const read = readFrames(bytes);
-    ({ fault, wanted } = read);
+    ({ fault, wanted: bytesNeeded } = read);
     return read;
   };
-  const buffer = new FrameBuffer(split, (_, length) => length >= wanted);
+  const buffer = new FrameBuffer(split, (_, length) => length >= bytesNeeded);
   return new Transform({
     transform(chunk: Buffer, _, done) {
       for (const event of buffer.push(chunk)) this.push(event);

@@ -33,9 +33,9 @@ export function encodeError(error: GatewayError, requestId: string): Record<stri
 /** An error of its shape: the SDKs tell one by its type. */
 export function errorBody(json: JsonObject): JsonObject | null {
   const { error, type }: MessagesEvent = json;
-  const said = objectOf<MessagesError>(error);
-  const isOwn = type === 'error' && isObject(error) && textOf(said.message) !== '';
-  return isOwn && typeof said.type === 'string' ? json : null;
+  const errorObject = objectOf<MessagesError>(error);
+  const isOwn = type === 'error' && isObject(error) && textOf(errorObject.message) !== '';
+  return isOwn && typeof errorObject.type === 'string' ? json : null;
 }
 
 export function encodeErrorFrame(error: GatewayError, requestId: string): string {

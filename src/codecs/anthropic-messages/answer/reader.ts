@@ -233,15 +233,15 @@ class MessagesReader implements PartReader {
     if (this.#next === 0 && this.#reason === null)
       return [{ type: 'error', error: { status: 502, message: 'The upstream sent an empty message' } }];
     if (this.#fault !== null) return [{ type: 'error', error: { status: 502, message: this.#fault } }];
-    const told = meaningOf(this.#reason ?? '');
+    const meaning = meaningOf(this.#reason ?? '');
     const parts = [
       ...this.#begin({}),
       ...[...this.#open.values()].flatMap((open) => this.#closed(open)),
-      ...this.#endBroken(!cutsOff(told)),
+      ...this.#endBroken(!cutsOff(meaning)),
       ...this.#unfinished(),
       ...refusal(this.#next, this.#reason === 'refusal' ? this.#explanation : ''),
     ];
-    const reason = told === 'stop' && this.#calls > 0 ? 'tool-calls' : told;
+    const reason = meaning === 'stop' && this.#calls > 0 ? 'tool-calls' : meaning;
     const usage = messageUsage(this.#usage);
     const end = { reason, rawFinishReason: this.#reason, stopSequence: this.#stopSequence, usage };
     return [...parts, { type: 'message-end', ...end, ...this.#served() }];

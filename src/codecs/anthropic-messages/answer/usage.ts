@@ -30,8 +30,8 @@ const inStream: UsageSearch = { kind: 'stream', maxDepth: 2, accepts: hasCounts 
 
 /** Usage of a complete message; null when it reports none. */
 export function readUsage(body: Uint8Array): Usage | null {
-  const found = lastUsage(body, inBody);
-  return found === null ? null : messageUsage(found.counts);
+  const usageObject = lastUsage(body, inBody);
+  return usageObject === null ? null : messageUsage(usageObject.counts);
 }
 
 /**
@@ -62,8 +62,10 @@ function mergeCounts(start: UsageFound | null, last: UsageFound | null): Message
 
 /** A usage object with the later value of every member, unless that is null. */
 export function mergeUsage(earlier: JsonObject, later: JsonObject): JsonObject {
-  const given = Object.entries(later).filter(([key, value]) => value !== null || earlier[key] === undefined);
-  return { ...earlier, ...Object.fromEntries(given) };
+  const laterCounts = Object.entries(later).filter(
+    ([key, value]) => value !== null || earlier[key] === undefined,
+  );
+  return { ...earlier, ...Object.fromEntries(laterCounts) };
 }
 
 /**

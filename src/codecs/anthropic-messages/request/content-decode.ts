@@ -108,9 +108,10 @@ function imageBlock(block: MessageBlock, path: string): ImagePart {
 
 /** A document. What the client says about it is a text before it; one with images in it has no like elsewhere. */
 function documentBlock(block: MessageBlock, path: string): Part[] {
-  const told: BlockSource | null = objectAt(block, 'source', `${path}.source`);
-  if (told?.type === 'content' && !isAllText(told.content)) return [nativeBlock('document', block)];
-  const source = readSource(told, path);
+  const sourceObject: BlockSource | null = objectAt(block, 'source', `${path}.source`);
+  if (sourceObject?.type === 'content' && !isAllText(sourceObject.content))
+    return [nativeBlock('document', block)];
+  const source = readSource(sourceObject, path);
   const name = textAt(block, 'title', `${path}.title`);
   const context = textAt(block, 'context', `${path}.context`);
   const citations = objectOf<CitationsOption>(block.citations).enabled;
@@ -129,9 +130,9 @@ function documentBlock(block: MessageBlock, path: string): Part[] {
 /** What a document says whose pictures stand among its texts, one by one. */
 function partsOfDocument(block: MessageBlock, path: string): Part[] {
   const source = objectOf<BlockSource>(block.source);
-  const told = [block.title, block.context].map(textOf).filter((text) => text !== '');
+  const captions = [block.title, block.context].map(textOf).filter((text) => text !== '');
   return [
-    ...told.map((text) => ({ type: 'text' as const, text: `${text}\n\n` })),
+    ...captions.map((text) => ({ type: 'text' as const, text: `${text}\n\n` })),
     ...readContent(source.content, `${path}.content.source.content`),
   ];
 }
@@ -144,17 +145,17 @@ function isAllText(content: unknown): boolean {
 }
 
 function readSource(source: BlockSource | null, path: string): Source | { kind: 'text'; text: string } {
-  const said = (name: keyof BlockSource) =>
+  const sourceField = (name: keyof BlockSource) =>
     textAt(objectOf<BlockSource>(source), name, `${path}.source.${name}`) ?? '';
   switch (source?.type) {
     case 'base64':
-      return { kind: 'data', mediaType: said('media_type'), base64: said('data') };
+      return { kind: 'data', mediaType: sourceField('media_type'), base64: sourceField('data') };
     case 'url':
-      return { kind: 'url', url: said('url') };
+      return { kind: 'url', url: sourceField('url') };
     case 'file':
-      return { kind: 'file', id: said('file_id'), format: 'anthropic-messages' };
+      return { kind: 'file', id: sourceField('file_id'), format: 'anthropic-messages' };
     case 'text':
-      return { kind: 'text', text: said('data') };
+      return { kind: 'text', text: sourceField('data') };
     case 'content':
       return { kind: 'text', text: textsIn(source.content) };
     default:

@@ -64,23 +64,23 @@ function stopOf(body: MessagesRequest): string[] {
 }
 
 function readReasoning(thinking: ThinkingOption | null, effort: string | null): Reasoning | null {
-  const said = {
+  const reasoning = {
     effort,
     budgetTokens: null,
     display: thinking === null ? null : textAt(thinking, 'display', 'thinking.display'),
   };
   switch (thinking?.type) {
     case undefined:
-      return effort === null ? null : { mode: 'adaptive', ...said };
+      return effort === null ? null : { mode: 'adaptive', ...reasoning };
     case 'enabled':
-      return { mode: 'on', ...said, budgetTokens: numberAt(thinking ?? {}, 'budget_tokens') };
+      return { mode: 'on', ...reasoning, budgetTokens: numberAt(thinking ?? {}, 'budget_tokens') };
     case 'adaptive':
-      return { mode: 'adaptive', ...said };
+      return { mode: 'adaptive', ...reasoning };
     case 'disabled':
-      return { mode: 'off', ...said };
+      return { mode: 'off', ...reasoning };
     default:
       // A way of thinking that came later goes along with the members that only this format has.
-      return effort === null ? null : { mode: 'adaptive', ...said };
+      return effort === null ? null : { mode: 'adaptive', ...reasoning };
   }
 }
 

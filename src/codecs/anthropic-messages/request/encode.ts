@@ -83,8 +83,8 @@ export function encodeRequest(
     stream: conversation.stream ? true : undefined,
   };
   unencodable.push(...ruledOut(conversation, request, thinking.on));
-  const said = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
-  return extras?.format === 'anthropic-messages' ? putBack(said, extras.members) : said;
+  const nonNull = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+  return extras?.format === 'anthropic-messages' ? putBack(nonNull, extras.members) : nonNull;
 }
 
 /** For models that have no mode for any JSON object. */

@@ -10,7 +10,7 @@ import type {
 } from '../wire.ts';
 
 /** Members that the neutral model has words for, by the object that they stand in. */
-const known: ReadonlySet<string> = new Set<keyof MessagesRequest>([
+const knownFields: ReadonlySet<string> = new Set<keyof MessagesRequest>([
   'model',
   'messages',
   'system',
@@ -59,7 +59,7 @@ export function ownMembers(body: MessagesRequest & JsonObject): JsonObject | nul
   const add = (prefix: string, found: JsonObject | null) => {
     if (found !== null) for (const name of Object.keys(found)) members.set(prefix + name, found[name]);
   };
-  add('', extraMembers(body, known));
+  add('', extraMembers(body, knownFields));
   // What the vendor does anyway says nothing, and the other tier has a word in the neutral model.
   const tier = members.get('service_tier');
   if (tier === 'auto' || tier === STANDARD_ONLY) members.delete('service_tier');
@@ -81,10 +81,10 @@ function membersOfTools(tools: readonly unknown[]): JsonObject | null {
   let ofTools: Map<string, Map<string, unknown>> | null = null;
   for (const tool of tools) {
     if (!isObject(tool) || !isFunction(tool)) continue;
-    const found = extraMembers(tool, knownOfTool);
-    if (found === null) continue;
+    const extraFields = extraMembers(tool, knownOfTool);
+    if (extraFields === null) continue;
     ofTools ??= new Map();
-    for (const [key, value] of Object.entries(found)) {
+    for (const [key, value] of Object.entries(extraFields)) {
       const byName = ofTools.get(key) ?? new Map<string, unknown>();
       ofTools.set(key, byName.set(tool.name, value));
     }

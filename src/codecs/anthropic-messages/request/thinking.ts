@@ -30,9 +30,9 @@ export function thinkingOf(
     toolChoice?.kind === 'tool' ||
     (toolChoice?.kind === 'allowed' && toolChoice.required);
   const traits = traitsOf(model);
-  const asked = budgetOf(reasoning, traits);
-  const unthought = asked !== null && isUnthought(lastAnswer(messages));
-  const budget = unthought && takesAdaptive(model) ? null : asked;
+  const requestedBudget = budgetOf(reasoning, traits);
+  const unthought = requestedBudget !== null && isUnthought(lastAnswer(messages));
+  const budget = unthought && takesAdaptive(model) ? null : requestedBudget;
   if (reasoning.mode === 'off' || forced || (unthought && budget !== null))
     return { member: traits.saysOff ? { type: 'disabled' } : undefined, on: false, budget: null };
   const display = displays[reasoning.display ?? ''];
@@ -62,8 +62,8 @@ const budgetOfEffort: Readonly<Record<string, number>> = table({
 
 function budgetOf({ budgetTokens, effort, mode }: Reasoning, { thinking }: ModelTraits): number | null {
   if (thinking === 'adaptive') return null;
-  const told = mode === 'on' ? budgetTokens : null;
-  const tokens = told ?? (thinking === 'budget' ? (budgetOfEffort[effort ?? ''] ?? 8_192) : null);
+  const explicitBudget = mode === 'on' ? budgetTokens : null;
+  const tokens = explicitBudget ?? (thinking === 'budget' ? (budgetOfEffort[effort ?? ''] ?? 8_192) : null);
   return tokens === null ? null : Math.max(LEAST_BUDGET, Math.floor(tokens));
 }
 

@@ -171,9 +171,9 @@ function close(soFar: CandidateSoFar): void {
 }
 
 function finish({ content, logprobs, members, parts }: CandidateSoFar): Candidate {
-  const said = parts.length > 0 ? { parts } : {};
+  const candidateFields = parts.length > 0 ? { parts } : {};
   return {
-    ...(content === null ? {} : { content: { ...said, ...content } }),
+    ...(content === null ? {} : { content: { ...candidateFields, ...content } }),
     ...members,
     ...(logprobs === null ? {} : { logprobsResult: logprobs }),
   };

@@ -155,11 +155,11 @@ function citedIn(cited: CitationMetadata): Support[] {
 /** A chunk is of one kind: `web`, `retrievedContext`, `maps`, `image`. */
 function sourceOf(chunk: GroundingChunk): Pick<Citation, 'url' | 'title' | 'text'> {
   const source: GroundingSource = Object.values(chunk).find(isObject) ?? {};
-  const said = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
+  const textOrNull = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
   return {
-    url: said(source.uri ?? source.sourceUri),
-    title: said(source.title),
-    text: said(source.text),
+    url: textOrNull(source.uri ?? source.sourceUri),
+    title: textOrNull(source.title),
+    text: textOrNull(source.text),
   };
 }
 
@@ -170,16 +170,16 @@ function locator(text: string | null): (segment: Segment) => { start: number; en
   let searches = 0;
   return (segment) => {
     const words = textOf(segment.text);
-    const told = countIn(segment.endIndex);
+    const endIndex = countIn(segment.endIndex);
     const start = positionOf(offsets, countIn(segment.startIndex) ?? 0);
-    const end = told === null ? null : positionOf(offsets, told);
+    const end = endIndex === null ? null : positionOf(offsets, endIndex);
     if (start !== null && end !== null && start < end) {
       if (words === '' || text.slice(start, end) === words) return { start, end };
     }
     if (words === '' || searches === MAX_SEARCHES) return null;
     searches += 1;
-    const found = text.indexOf(words);
-    return found === -1 ? null : { start: found, end: found + words.length };
+    const index = text.indexOf(words);
+    return index === -1 ? null : { start: index, end: index + words.length };
   };
 }
 
@@ -217,19 +217,19 @@ export function groundingOf(
   const chunks = new Map<string, { index: number; chunk: JsonObject }>();
   const chunkOf = (chunk: JsonObject) => {
     const key = JSON.stringify(chunk);
-    const known = chunks.get(key) ?? { index: chunks.size, chunk };
-    chunks.set(key, known);
-    return known;
+    const existing = chunks.get(key) ?? { index: chunks.size, chunk };
+    chunks.set(key, existing);
+    return existing;
   };
   const groundingSupports: JsonObject[] = [];
   for (const { block, citation } of citations) {
-    const known = chunkOf(chunkOfCitation(citation));
+    const chunk = chunkOf(chunkOfCitation(citation));
     const span = said.span(block);
     if (text === null || offsets === null || span === undefined) continue;
     const from = Math.min(span.from + (citation.start ?? 0), span.to);
     const to = citation.end === null ? span.to : Math.min(span.from + citation.end, span.to);
     const segment = { startIndex: offsets[from], endIndex: offsets[to], text: text.slice(from, to) };
-    groundingSupports.push({ segment, groundingChunkIndices: [known.index] });
+    groundingSupports.push({ segment, groundingChunkIndices: [chunk.index] });
   }
   const cited = new Set(citations.map(({ citation }) => citation.url));
   for (const { title, url } of searches.flatMap(({ sources }) => sources))

@@ -51,9 +51,9 @@ function stepsOf(path: string): (string | number)[] | null {
   let at = 1;
   while (at < path.length) {
     STEP.lastIndex = at;
-    const found = STEP.exec(path);
-    if (found === null || steps.length === MAX_STEPS) return null;
-    const [, name, index, single, double] = found;
+    const match = STEP.exec(path);
+    if (match === null || steps.length === MAX_STEPS) return null;
+    const [, name, index, single, double] = match;
     steps.push(index === undefined ? (name ?? unescaped(single ?? double ?? '')) : Number(index));
     at = STEP.lastIndex;
   }

@@ -90,8 +90,8 @@ class GeminiReader implements PartReader {
     if (blocked !== '' && this.#reason === '') {
       this.#reason = 'SAFETY';
       this.#rawReason = blocked;
-      const said = textOf(objectOf<PromptFeedback>(chunk.promptFeedback).blockReasonMessage);
-      this.#explanation = said || `The prompt was blocked: ${blocked}`;
+      const blockReason = textOf(objectOf<PromptFeedback>(chunk.promptFeedback).blockReasonMessage);
+      this.#explanation = blockReason || `The prompt was blocked: ${blocked}`;
     }
     return parts;
   }
@@ -202,8 +202,8 @@ class GeminiReader implements PartReader {
   #finish(): StreamPart[] {
     const meaning = meaningOfFinish(this.#reason);
     if (meaning === 'error') {
-      const said = this.#explanation === '' ? '' : `: ${this.#explanation}`;
-      const message = `The upstream rejected its model's answer (${this.#reason})${said}`;
+      const suffix = this.#explanation === '' ? '' : `: ${this.#explanation}`;
+      const message = `The upstream rejected its model's answer (${this.#reason})${suffix}`;
       return this.#fail({ status: 502, message });
     }
     const parts = [
@@ -248,8 +248,8 @@ export function reader(): PartReader {
 
 /** The members of an object that say something: an empty list in a later chunk takes nothing back. */
 function filled(value: JsonObject): JsonObject {
-  const said = Object.entries(value).filter(
+  const nonEmptyFields = Object.entries(value).filter(
     ([, member]) => member !== null && (!Array.isArray(member) || listOf(member).length > 0),
   );
-  return Object.fromEntries(said);
+  return Object.fromEntries(nonEmptyFields);
 }

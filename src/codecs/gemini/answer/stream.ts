@@ -43,9 +43,9 @@ function meaningOf(chunk: GeminiAnswer): FrameMeaning {
   const { candidates } = chunk;
   if (blockReasonIn(chunk) !== '') return 'end';
   if (!Array.isArray(candidates)) return known(chunk) ? 'preamble' : 'content';
-  const found = listOf(candidates).filter(isObject);
-  if (found.some((candidate) => finishReasonIn(candidate) !== '')) return 'end';
-  return found.some((candidate) => partsIn(candidate).some(carries)) ? 'content' : 'preamble';
+  const candidateList = listOf(candidates).filter(isObject);
+  if (candidateList.some((candidate) => finishReasonIn(candidate) !== '')) return 'end';
+  return candidateList.some((candidate) => partsIn(candidate).some(carries)) ? 'content' : 'preamble';
 }
 
 /** A chunk that only reports. */

@@ -49,8 +49,8 @@ export function readStreamUsage(head: Uint8Array, tail: Uint8Array): Usage | nul
 
 /** The tier in the usage (Gemini API: `serviceTier`; Google's cloud: `trafficType`). */
 export function readTier(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'stream'): string | null {
-  const found = lastUsage(tail, { ...counts, kind }) ?? lastUsage(head, { ...counts, kind });
-  return found === null ? null : tierIn(found.counts);
+  const usageObject = lastUsage(tail, { ...counts, kind }) ?? lastUsage(head, { ...counts, kind });
+  return usageObject === null ? null : tierIn(usageObject.counts);
 }
 
 export function tierIn(usageMetadata: UsageMetadata): string | null {
@@ -60,13 +60,13 @@ export function tierIn(usageMetadata: UsageMetadata): string | null {
 function usageIn(kind: UsageSearch['kind'], ...places: Uint8Array[]): Usage | null {
   const last = (search: Omit<UsageSearch, 'kind'>) => {
     for (const bytes of places) {
-      const found = lastUsage(bytes, { ...search, kind });
-      if (found !== null) return found.counts;
+      const usageObject = lastUsage(bytes, { ...search, kind });
+      if (usageObject !== null) return usageObject.counts;
     }
     return null;
   };
-  const found = last(counts);
-  return found === null ? null : usageOf(found, last(searches));
+  const lastCount = last(counts);
+  return lastCount === null ? null : usageOf(lastCount, last(searches));
 }
 
 /**
@@ -133,8 +133,8 @@ export function usageMetadataOf(usage: Usage): UsageMetadata {
 function modalities(name: string, [text, image, audio]: [number, number, number]): JsonObject {
   if (image + audio === 0) return {};
   const counts = Object.entries({ TEXT: text, IMAGE: image, AUDIO: audio });
-  const told = counts.filter(([, tokenCount]) => tokenCount > 0);
-  return { [name]: told.map(([modality, tokenCount]) => ({ modality, tokenCount })) };
+  const positiveCounts = counts.filter(([, tokenCount]) => tokenCount > 0);
+  return { [name]: positiveCounts.map(([modality, tokenCount]) => ({ modality, tokenCount })) };
 }
 
 /** UTF-8 bytes of what the model wrote in one answer or chunk: text, thoughts, names and arguments of calls. */

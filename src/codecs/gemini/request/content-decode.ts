@@ -36,15 +36,15 @@ export function readPart(
   const seal = encryptedReasoningOf(signature);
   const text = textAt(part, 'text', `${path}.text`);
   if (part.thought === true) return thoughtPart(text, seal, before.at(-1));
-  const said = text === null ? dataPart(part, path, pairing) : text === '' ? [] : [plainText(text)];
-  if (seal === null || said.some(({ type }) => type === 'native')) return said;
+  const ownParts = text === null ? dataPart(part, path, pairing) : text === '' ? [] : [plainText(text)];
+  if (seal === null || ownParts.some(({ type }) => type === 'native')) return ownParts;
   const last = before.at(-1);
   if (last?.type !== 'reasoning' || last.sealed !== null)
-    return [thought(thoughtIn(signature), seal), ...said];
+    return [thought(thoughtIn(signature), seal), ...ownParts];
   last.sealed = seal;
   last.text = thoughtIn(signature) || last.text;
   last.summary = isSummary(seal);
-  return said;
+  return ownParts;
 }
 
 /** A thought, or the next piece of the one before: a stream's pieces come back as they came, and the last bears the seal. */

@@ -82,9 +82,9 @@ export function mediaOf(part: ImagePart | FilePart): JsonObject {
       return { inlineData: { mimeType: shown ?? (source.mediaType || any), data: source.base64 } };
     }
     case 'url': {
-      const told = typeOfUrl(source.url);
-      const image = told !== null && kindOf(told) === 'image' ? told : ANY_IMAGE;
-      const mimeType = part.type === 'image' ? image : (told ?? ANY_FILE);
+      const mediaType = typeOfUrl(source.url);
+      const image = mediaType !== null && kindOf(mediaType) === 'image' ? mediaType : ANY_IMAGE;
+      const mimeType = part.type === 'image' ? image : (mediaType ?? ANY_FILE);
       return { fileData: { mimeType, fileUri: source.url } };
     }
     case 'file':

@@ -6,7 +6,7 @@ import { messageAt, messagesAt } from '../wire-names.ts';
 /** Objects of a request whose own members are known. */
 const inside = ['generationConfig', 'toolConfig'] as const satisfies (keyof GeminiRequest)[];
 /** Members that the neutral model has words for, by the object that they stand in. */
-const known: ReadonlySet<string> = new Set<keyof GeminiRequest>([
+const knownFields: ReadonlySet<string> = new Set<keyof GeminiRequest>([
   'model',
   'stream',
   'contents',
@@ -51,7 +51,7 @@ const FUNCTIONS = 'tools.functionDeclarations.';
  * functions says is listed by the function's name. `body` has its names in camel case. Null when there is nothing.
  */
 export function ownMembers(body: GeminiRequest): JsonObject | null {
-  const holders = new Set([...known, ...inside]);
+  const holders = new Set([...knownFields, ...inside]);
   const members = new Map(Object.entries(extraMembers(body, holders) ?? {}));
   for (const name of inside) {
     const names = knownInside[name];

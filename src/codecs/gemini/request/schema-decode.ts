@@ -15,8 +15,8 @@ export function jsonSchemaOf(schema: JsonObject, path: string, depth = 0): JsonO
   const inner = (value: unknown) => (isObject(value) ? jsonSchemaOf(value, path, depth + 1) : value);
   const result = new Map<string, unknown>();
   for (const [name, value] of Object.entries(camel(schema))) {
-    const said = keyword(name, value, inner);
-    if (said !== undefined) result.set(...said);
+    const keywordValue = keyword(name, value, inner);
+    if (keywordValue !== undefined) result.set(...keywordValue);
   }
   return nullable(Object.fromEntries(result));
 }

@@ -24,8 +24,8 @@ export function readThinking(config: ThinkingConfig | null): Reasoning | null {
   const display = includeThoughts === true ? 'summarized' : 'omitted';
   if (budget === 0) return { mode: 'off', effort, budgetTokens: null, display };
   const budgetTokens = budget !== null && budget > 0 ? budget : null;
-  const told = effort !== null || budgetTokens !== null;
-  return { mode: told ? 'on' : 'adaptive', effort, budgetTokens, display };
+  const isExplicit = effort !== null || budgetTokens !== null;
+  return { mode: isExplicit ? 'on' : 'adaptive', effort, budgetTokens, display };
 }
 
 function isAbsent(value: unknown): value is undefined | null {
@@ -62,9 +62,9 @@ const levelOfEffort: Readonly<Record<string, Level>> = table({
 function levelOf(reasoning: Reasoning, offered: readonly Level[]): JsonObject {
   const { budgetTokens, effort } = reasoning;
   const word = effort ?? (budgetTokens === null ? '' : effortOfBudget(budgetTokens));
-  const wanted = isOff(reasoning) ? 'minimal' : levelOfEffort[word];
-  if (wanted === undefined) return {};
-  const level = offered.find((one) => levels.indexOf(one) >= levels.indexOf(wanted)) ?? 'high';
+  const requestedLevel = isOff(reasoning) ? 'minimal' : levelOfEffort[word];
+  if (requestedLevel === undefined) return {};
+  const level = offered.find((one) => levels.indexOf(one) >= levels.indexOf(requestedLevel)) ?? 'high';
   return { thinkingLevel: level.toUpperCase() };
 }
 

@@ -51,10 +51,10 @@ function joined(messages: readonly Message[]): GeminiTurn[] {
     else result.push({ role, parts: [...parts], calls: last?.role === 'model' ? callsIn(last.parts) : [] });
   };
   for (const { parts, role } of messages) {
-    const said = role === 'system' ? remindersOf(parts) : parts;
+    const turnParts = role === 'system' ? remindersOf(parts) : parts;
     // A turn of the user that says nothing is a turn all the same: without it the vendor would go on with its own.
-    if (said.some(speaks) || (role === 'user' && isEmpty({ parts })))
-      push(role === 'assistant' ? 'model' : 'user', said);
+    if (turnParts.some(speaks) || (role === 'user' && isEmpty({ parts })))
+      push(role === 'assistant' ? 'model' : 'user', turnParts);
   }
   const last = result.at(-1);
   if (last?.role === 'model' && callsIn(last.parts).length > 0) push('user', []);

@@ -117,9 +117,9 @@ class OllamaReader implements PartReader {
   #finish(line: OllamaAnswer): StreamPart[] {
     this.#ended = true;
     const raw = textOf(line.done_reason);
-    const told = meaningOf(raw);
+    const meaning = meaningOf(raw);
     // The vendor says `stop` also where it calls.
-    const reason = told === 'stop' && this.#called ? 'tool-calls' : told;
+    const reason = meaning === 'stop' && this.#called ? 'tool-calls' : meaning;
     const usage = countersUsage(line);
     const end = { reason, rawFinishReason: raw === '' ? null : raw, stopSequence: null, usage };
     return [...this.#closeProse(), { type: 'message-end', ...end }];

@@ -23,11 +23,11 @@ export function countersUsage(answer: OllamaAnswer): Usage | null {
 
 /** Usage as the format reports it: two totals. */
 export function counters(usage: Usage | null): { prompt_eval_count: number; eval_count: number } {
-  const told = usage ?? noUsage;
-  const { audioInput, cacheRead, cacheWrite1h, cacheWrite5m, imageInput, input } = told;
+  const counts = usage ?? noUsage;
+  const { audioInput, cacheRead, cacheWrite1h, cacheWrite5m, imageInput, input } = counts;
   return {
     prompt_eval_count: input + cacheRead + cacheWrite5m + cacheWrite1h + audioInput + imageInput,
-    eval_count: told.output + told.reasoning + told.audioOutput + told.imageOutput,
+    eval_count: counts.output + counts.reasoning + counts.audioOutput + counts.imageOutput,
   };
 }
 
@@ -35,22 +35,22 @@ const counterNames: ReadonlySet<string> = new Set<keyof OllamaAnswer>(['prompt_e
 
 /** Usage of a complete answer; null when it reports none, or is no whole JSON object. */
 export function readUsage(body: Uint8Array): Usage | null {
-  const found = rootFields(body, counterNames);
-  return found === null ? null : countersUsage(found);
+  const counters = rootFields(body, counterNames);
+  return counters === null ? null : countersUsage(counters);
 }
 
 /** The fields of the object in `bytes` that have one of `names`, the others unread. Null for what is no complete object. */
 function rootFields(bytes: Uint8Array, names: ReadonlySet<string>): JsonObject | null {
   const open = skipSpace(bytes, 0);
   if (bytes[open] !== OPEN_OBJECT) return null;
-  const found = new Map<string, unknown>();
+  const counters = new Map<string, unknown>();
   const cursor = new JsonCursor(bytes, open);
   while (cursor.next()) {
     if (cursor.end() === -1) return null;
     const name = latin1Text(bytes, cursor.nameStart + 1, cursor.nameEnd - 1);
-    if (names.has(name)) found.set(name, JSON.parse(cursor.text()));
+    if (names.has(name)) counters.set(name, JSON.parse(cursor.text()));
   }
-  return cursor.close === -1 ? null : Object.fromEntries(found);
+  return cursor.close === -1 ? null : Object.fromEntries(counters);
 }
 
 /** UTF-8 bytes of what the model wrote in a message: text, thinking, tool names and arguments. */

@@ -21,7 +21,7 @@ import type { OllamaRequest, OptionPaths, ToolDescription, ToolOffer } from '../
 import { readMessages } from './messages-decode.ts';
 
 /** Members that are read here, those of `options` by their path; all others are extras. */
-const known: ReadonlySet<string> = new Set<keyof (OllamaRequest & OptionPaths)>([
+const knownFields: ReadonlySet<string> = new Set<keyof (OllamaRequest & OptionPaths)>([
   'model',
   'messages',
   'tools',
@@ -46,7 +46,7 @@ export function decodeRequest(request: OllamaRequest): Conversation {
   const body: OllamaRequest & OptionPaths = { ...request, ...pathsOf(objectAt(request, 'options') ?? {}) };
   const messages = listAt(body, 'messages');
   if (messages.length === 0) throw loadRequest();
-  const members = extraMembers(body, known);
+  const members = extraMembers(body, knownFields);
   return {
     ...emptyConversation(textOf(body.model)),
     ...readMessages(messages),
@@ -97,14 +97,14 @@ function readTool(value: unknown, path: string): FunctionTool {
   const tool: ToolOffer = value;
   if ((textAt(tool, 'type', `${path}.type`) ?? 'function') !== 'function')
     throw wrong(`${path}.type`, '"function"');
-  const said: ToolDescription = objectAt(tool, 'function', `${path}.function`) ?? {};
-  const name = textAt(said, 'name', `${path}.function.name`) ?? '';
+  const definition: ToolDescription = objectAt(tool, 'function', `${path}.function`) ?? {};
+  const name = textAt(definition, 'name', `${path}.function.name`) ?? '';
   if (name === '') throw wrong(`${path}.function.name`, 'the name of a tool');
   return {
     kind: 'function',
     name,
-    description: textAt(said, 'description', `${path}.function.description`),
-    schema: objectAt(said, 'parameters', `${path}.function.parameters`),
+    description: textAt(definition, 'description', `${path}.function.description`),
+    schema: objectAt(definition, 'parameters', `${path}.function.parameters`),
     strict: null,
   };
 }
@@ -114,11 +114,11 @@ const efforts: ReadonlySet<unknown> = new Set(['minimal', 'low', 'medium', 'high
 /** `think`: whether to, or how much. */
 function readThink(think: unknown): Reasoning | null {
   if (think === undefined || think === null || think === '') return null;
-  const said = { budgetTokens: null, display: null };
-  if (think === false) return { mode: 'off', effort: null, ...said };
-  if (think === true) return { mode: 'on', effort: null, ...said };
+  const unspecified = { budgetTokens: null, display: null };
+  if (think === false) return { mode: 'off', effort: null, ...unspecified };
+  if (think === true) return { mode: 'on', effort: null, ...unspecified };
   if (!efforts.has(think)) throw wrong('think', 'true, false, "low", "medium" or "high"');
-  return { mode: 'on', effort: textOf(think), ...said };
+  return { mode: 'on', effort: textOf(think), ...unspecified };
 }
 
 /** `format`: the word for any JSON, or a schema. */

@@ -117,13 +117,13 @@ function resultOf(message: OllamaMessage, text: TextPart[], pairing: CallPairing
   const id = textAt(message, 'tool_call_id', `${path}.tool_call_id`) ?? '';
   const [first] = text;
   const isError = first?.text.startsWith(ERROR_MARK) ?? false;
-  const said = isError ? withoutMark(text) : text;
+  const resultText = isError ? withoutMark(text) : text;
   return {
     type: 'tool-result',
     callId: pairing.answered(name, id),
     kind: 'function',
     isError,
-    parts: [...imagesIn(message, path), ...said],
+    parts: [...imagesIn(message, path), ...resultText],
   };
 }
 

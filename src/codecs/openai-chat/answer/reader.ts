@@ -212,17 +212,17 @@ class ChatAnswer implements ChoiceAnswer {
   }
 
   finish(): StreamPart[] | ReportedError {
-    const said = this.#reason ?? 'stop';
-    if (said === 'error') return endedWithError;
-    const told = meaningOf(said);
-    const cut = cutsOff(told);
+    const rawReason = this.#reason ?? 'stop';
+    if (rawReason === 'error') return endedWithError;
+    const meaning = meaningOf(rawReason);
+    const cut = cutsOff(meaning);
     if (this.#calls.nameless && !cut)
       return { status: 502, message: 'The upstream called a tool without naming it' };
     const any = this.#calls.any;
     const parts = [...this.#sealed(), ...this.#calls.end(cut)];
     if (this.#early.length > 0) parts.push(...this.#citeEarly(this.#nextBlock()));
     // What was called decides, not what the reason says of it.
-    const reason = told === 'stop' || told === 'tool-calls' ? (any ? 'tool-calls' : 'stop') : told;
+    const reason = meaning === 'stop' || meaning === 'tool-calls' ? (any ? 'tool-calls' : 'stop') : meaning;
     const end = { rawFinishReason: this.#reason, stopSequence: null, usage: this.#usage, ...this.#tier };
     return [...parts, { type: 'message-end', reason, ...end }];
   }

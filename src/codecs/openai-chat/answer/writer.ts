@@ -155,12 +155,14 @@ class ChatWriter implements PartWriter {
       return call.index === 0
         ? [...this.#sealed(), ...this.#chunk({ function_call: { name, arguments: '' } })]
         : [];
-    const said = call.custom
+    const startFields = call.custom
       ? { type: 'custom', custom: { name, input: '' } }
       : { type: 'function', function: { name, arguments: '' } };
     const signature = this.#signature;
     this.#signature = null;
-    const tool_calls = [{ index: call.index, id, ...said, ...signatureFields(signature?.value ?? null) }];
+    const tool_calls = [
+      { index: call.index, id, ...startFields, ...signatureFields(signature?.value ?? null) },
+    ];
     return this.#chunk({ ...this.#carriedDetails.take(id), tool_calls });
   }
 
@@ -169,8 +171,8 @@ class ChatWriter implements PartWriter {
     if (call === undefined || text === '') return [];
     call.grown = true;
     if (this.#legacy) return call.index === 0 ? this.#chunk({ function_call: { arguments: text } }) : [];
-    const said = call.custom ? { custom: { input: text } } : { function: { arguments: text } };
-    return this.#chunk({ tool_calls: [{ index: call.index, ...said }] });
+    const deltaFields = call.custom ? { custom: { input: text } } : { function: { arguments: text } };
+    return this.#chunk({ tool_calls: [{ index: call.index, ...deltaFields }] });
   }
 
   /** Clients parse the arguments of a function, also of one that was called without any. */

@@ -31,7 +31,7 @@ import { readMessages } from './messages-decode.ts';
 import { readChoice, readTools } from './tools-decode.ts';
 
 /** Members that are read here; all others are extras. */
-const known: ReadonlySet<string> = new Set<keyof ChatRequest>([
+const knownFields: ReadonlySet<string> = new Set<keyof ChatRequest>([
   'model',
   'messages',
   'tools',
@@ -72,7 +72,7 @@ const known: ReadonlySet<string> = new Set<keyof ChatRequest>([
 export function decodeRequest(body: ChatRequest): Conversation {
   refuseModalities(body);
   const stream = flagAt(body, 'stream') ?? false;
-  const members = extraMembers(body, known);
+  const members = extraMembers(body, knownFields);
   const search = objectAt(body, 'web_search_options');
   return {
     ...emptyConversation(textOf(body.model)),
@@ -138,14 +138,14 @@ function refuseModalities(body: ChatRequest): void {
 
 /** The vendor's `reasoning_effort`; else what OpenRouter (`reasoning`) or DeepSeek, Kimi and GLM (`thinking`) have for it. */
 function readReasoning(body: ChatRequest): Reasoning | null {
-  const said = { budgetTokens: null, display: null };
+  const unspecified = { budgetTokens: null, display: null };
   const effort = textAt(body, 'reasoning_effort');
-  if (effort === 'none') return { mode: 'off', effort: null, ...said };
-  if (effort !== null) return { mode: 'on', effort, ...said };
+  if (effort === 'none') return { mode: 'off', effort: null, ...unspecified };
+  if (effort !== null) return { mode: 'on', effort, ...unspecified };
   if (isObject(body.reasoning)) {
     const { effort: level, enabled, exclude, max_tokens: budget }: ReasoningOption = body.reasoning;
     const word = textOf(level);
-    if (enabled === false || word === 'none') return { mode: 'off', effort: null, ...said };
+    if (enabled === false || word === 'none') return { mode: 'off', effort: null, ...unspecified };
     return {
       mode: 'on',
       effort: word === '' ? null : word,
@@ -155,7 +155,7 @@ function readReasoning(body: ChatRequest): Reasoning | null {
   }
   if (!isObject(body.thinking)) return null;
   const thinking: ThinkingOption = body.thinking;
-  if (thinking.type === 'disabled') return { mode: 'off', effort: null, ...said };
+  if (thinking.type === 'disabled') return { mode: 'off', effort: null, ...unspecified };
   const budget = thinking.budget_tokens;
   const mode = thinking.type === 'adaptive' ? 'adaptive' : 'on';
   return { mode, effort: null, budgetTokens: countIn(budget), display: null };
@@ -167,13 +167,13 @@ function readOutput(format: ResponseFormat | null): OutputShape {
       return { kind: 'json' };
     case 'json_schema': {
       const path = 'response_format.json_schema';
-      const said: JsonSchemaFormat = objectAt(format, 'json_schema', path) ?? {};
+      const jsonSchema: JsonSchemaFormat = objectAt(format, 'json_schema', path) ?? {};
       return {
         kind: 'schema',
-        name: textAt(said, 'name', `${path}.name`),
-        description: textAt(said, 'description', `${path}.description`),
-        schema: objectAt(said, 'schema', `${path}.schema`) ?? {},
-        strict: flagAt(said, 'strict'),
+        name: textAt(jsonSchema, 'name', `${path}.name`),
+        description: textAt(jsonSchema, 'description', `${path}.description`),
+        schema: objectAt(jsonSchema, 'schema', `${path}.schema`) ?? {},
+        strict: flagAt(jsonSchema, 'strict'),
       };
     }
     case 'text':

@@ -100,13 +100,13 @@ export function encodeRequest(
     stream_options: stream ? { include_usage: true } : null,
     ...(extras?.format === 'openai-chat' ? extras.members : {}),
   };
-  const said: JsonObject = {};
+  const optionalFields: JsonObject = {};
   for (const name of Object.keys(request)) {
     const value = request[name];
     const wire = dialect.memberNames[name] === undefined ? name : dialect.memberNames[name];
-    if (value !== undefined && value !== null && wire !== null) said[wire] = value;
+    if (value !== undefined && value !== null && wire !== null) optionalFields[wire] = value;
   }
-  return said;
+  return optionalFields;
 }
 
 /** Whether there is a mark for the prompt cache on something that has no place for one in the format. */

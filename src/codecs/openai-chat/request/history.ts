@@ -38,11 +38,11 @@ function messageRules({ dialect, refused }: HistoryRules): MessageRules & { soug
     (name) => name !== reasoningField && !(googleSeals && name === 'extra_content'),
   );
   const remembered = refused.flatMap((path) => (isOfMessages(path) ? [path.slice('messages.'.length)] : []));
-  const gone = [...(strictMessages ? unknown : []), ...remembered];
+  const droppedFields = [...(strictMessages ? unknown : []), ...remembered];
   // Elsewhere the name is a guess, or another one does no harm.
   const own = strictMessages || noReasoning !== null ? reasoningField : null;
   const renamed = own === null ? [] : reasoningNames.filter((name) => name !== own);
-  return { reasoning: own, refused: gone, sought: [...new Set([...gone, ...renamed])] };
+  return { reasoning: own, refused: droppedFields, sought: [...new Set([...droppedFields, ...renamed])] };
 }
 
 /** The request without sealed reasoning that its server did not seal, or refuses. */
@@ -50,12 +50,12 @@ function withoutDetails(request: Buffer, { takes }: Pick<Stripping, 'takes'>): B
   return eachMessage(request, (message) =>
     rewriteField(message, 'reasoning_details', (details) => {
       let left = 0;
-      const kept = rewriteElements(details, (detail) => {
+      const acceptedDetails = rewriteElements(details, (detail) => {
         const isAccepted = takes(encryptedText(detail));
         if (!isAccepted) left += 1;
         return isAccepted ? null : detail;
       });
-      return left === 0 ? null : kept;
+      return left === 0 ? null : acceptedDetails;
     }),
   );
 }
@@ -107,10 +107,10 @@ function withOwnFields(request: Buffer, rules: MessageRules): { request: Buffer;
 }
 
 function ownMessage(message: Buffer, { reasoning, refused }: MessageRules, left: Set<string>): Buffer {
-  const said = [...fieldsOf(message)].filter(
+  const nonEmptyFields = [...fieldsOf(message)].filter(
     (member) => !isEmpty(message.subarray(member.value, member.end)),
   );
-  const has = (wanted: string) => said.some(({ name }) => name === wanted);
+  const has = (wanted: string) => nonEmptyFields.some(({ name }) => name === wanted);
   const takes = reasoning !== null && !has(reasoning) && !refused.includes(reasoning);
   const renamed = takes ? reasoningNames.find(has) : undefined;
   const without = (value: Buffer, name: string) => {

@@ -166,10 +166,10 @@ export function cacheOf(part: Markable): Pick<TextPart, 'cache'> {
 
 function imagePart(part: Pick<MessagePart, 'image_url'>, path: string): ImagePart {
   const image = part.image_url;
-  const said = objectOf<ImageUrl>(image);
-  const url = typeof image === 'string' ? image : textAt(said, 'url', `${path}.url`);
+  const imageUrl = objectOf<ImageUrl>(image);
+  const url = typeof image === 'string' ? image : textAt(imageUrl, 'url', `${path}.url`);
   if (url === null) throw wrong(`${path}.url`, 'a string');
-  const detail = textOf(said.detail);
+  const detail = textOf(imageUrl.detail);
   return { type: 'image', source: sourceOfUrl(url), ...(detail === '' ? {} : { detail }) };
 }
 
@@ -237,8 +237,8 @@ function callOf(call: unknown, path: string): ToolCallPart {
   if (!isObject(call)) throw wrong(path, 'an object');
   const kind = kindOf(call);
   const wire: ToolCall = call;
-  const said = objectOf<Called>(wire[kind]);
-  const name = textAt(said, 'name', `${path}.${kind}.name`);
+  const callObject = objectOf<Called>(wire[kind]);
+  const name = textAt(callObject, 'name', `${path}.${kind}.name`);
   const id = textAt(wire, 'id', `${path}.id`);
   if (name === null) throw wrong(`${path}.${kind}.name`, 'a string');
   if (id === null) throw wrong(`${path}.id`, 'a string');

@@ -58,8 +58,10 @@ function messagesOfRun({ answers, rest }: ToolCallGroup, dialect: Dialect): Json
     if (message.role === 'user') {
       const content = parts.flatMap((part) => (answered.has(part) ? [] : blocksOf(part, dialect)));
       const silent = isEmpty({ parts }) && shown.length === 0;
-      const said = silent ? [{ role: 'user', content: '' }] : userMessage([...shown, ...content], dialect);
-      list.push(...named(said, message));
+      const userMessages = silent
+        ? [{ role: 'user', content: '' }]
+        : userMessage([...shown, ...content], dialect);
+      list.push(...named(userMessages, message));
       shown = [];
     } else list.push(...named(instructions(parts, dialect), message));
   }

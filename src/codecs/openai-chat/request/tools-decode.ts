@@ -22,22 +22,22 @@ function readTool(tool: unknown, path: string): Tool {
   switch (offer.type ?? 'function') {
     case 'function': {
       // Some clients send the flat form of the responses format.
-      const said: ToolDescription = objectAt(offer, 'function', `${path}.function`) ?? offer;
-      const schema = objectAt(said, 'parameters', `${path}.function.parameters`);
+      const definition: ToolDescription = objectAt(offer, 'function', `${path}.function`) ?? offer;
+      const schema = objectAt(definition, 'parameters', `${path}.function.parameters`);
       return {
         kind: 'function',
-        ...named(said, `${path}.function`),
+        ...named(definition, `${path}.function`),
         schema,
-        strict: flagAt(said, 'strict'),
+        strict: flagAt(definition, 'strict'),
         ...cacheOf(offer),
       };
     }
     case 'custom': {
-      const said: ToolDescription = objectAt(offer, 'custom', `${path}.custom`) ?? offer;
+      const definition: ToolDescription = objectAt(offer, 'custom', `${path}.custom`) ?? offer;
       return {
         kind: 'custom',
-        ...named(said, `${path}.custom`),
-        grammar: grammarOf(objectOf(said.format)),
+        ...named(definition, `${path}.custom`),
+        grammar: grammarOf(objectOf(definition.format)),
       };
     }
     default: {

@@ -31,22 +31,22 @@ function toolOf(tool: Tool): JsonObject[] {
   switch (tool.kind) {
     case 'function': {
       const { description, name, schema, strict } = tool;
-      const said = {
+      const definition = {
         name,
         ...(description === null ? {} : { description }),
         parameters: schema ?? { type: 'object', properties: {} },
         ...(strict === null ? {} : { strict }),
       };
-      return [{ type: 'function', function: said }];
+      return [{ type: 'function', function: definition }];
     }
     case 'custom': {
       const { description, grammar, name } = tool;
-      const said = {
+      const definition = {
         name,
         ...(description === null ? {} : { description }),
         format: grammar === null ? { type: 'text' } : { type: 'grammar', grammar },
       };
-      return [{ type: 'custom', custom: said }];
+      return [{ type: 'custom', custom: definition }];
     }
     case 'native':
       return tool.format === 'openai-chat' ? [tool.value] : [];

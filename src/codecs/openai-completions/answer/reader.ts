@@ -57,11 +57,11 @@ class CompletionAnswer implements ChoiceAnswer {
   }
 
   finish(): StreamPart[] | ReportedError {
-    const said = this.#reason ?? 'stop';
-    if (said === 'error') return endedWithError;
+    const rawReason = this.#reason ?? 'stop';
+    if (rawReason === 'error') return endedWithError;
     const end: StreamPart = {
       type: 'message-end',
-      reason: meaningOf(said),
+      reason: meaningOf(rawReason),
       rawFinishReason: this.#reason,
       stopSequence: null,
       usage: this.#usage,

@@ -6,7 +6,7 @@ import { type Conversation, emptyConversation } from '../../model/conversation.t
 import type { CompletionsRequest, StreamOptions } from '../wire.ts';
 
 /** Members that are read here; all others are extras. */
-const known: ReadonlySet<string> = new Set<keyof CompletionsRequest>([
+const knownFields: ReadonlySet<string> = new Set<keyof CompletionsRequest>([
   'model',
   'prompt',
   'suffix',
@@ -33,7 +33,7 @@ const DEFAULT_MAX_TOKENS = 16;
 export function decodeRequest(body: CompletionsRequest): Conversation {
   refuseFormatsOwn(body);
   const stream = flagAt(body, 'stream') ?? false;
-  const members = extraMembers(body, known);
+  const members = extraMembers(body, knownFields);
   return {
     ...emptyConversation(textOf(body.model)),
     messages: [{ role: 'user', parts: [{ type: 'text', text: promptOf(body.prompt) }] }],

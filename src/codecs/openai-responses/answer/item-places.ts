@@ -35,16 +35,16 @@ export class ItemPlaces {
   about(event: ResponsesEvent): ResponsesEvent {
     const index = numberOf(event.output_index);
     if (this.#isOrderly && index !== null) return event;
-    const known = this.#byId.get(textOf(event.item_id));
+    const existing = this.#byId.get(textOf(event.item_id));
     const placed = index === null ? this.#latest : this.#byIndex.get(index);
-    return at(event, known ?? placed ?? index ?? 0);
+    return at(event, existing ?? placed ?? index ?? 0);
   }
 
   /** The event `output_item.done`, likewise; null where the end of this item was told before. */
   finished(event: ResponsesEvent, item: ResponsesItem): ResponsesEvent | null {
-    const told = this.about({ ...event, item_id: item.id });
-    const place = numberOf(told.output_index) ?? 0;
-    if (!this.#finished.has(place)) return this.#end(told, place, item);
+    const itemPlace = this.about({ ...event, item_id: item.id });
+    const place = numberOf(itemPlace.output_index) ?? 0;
+    if (!this.#finished.has(place)) return this.#end(itemPlace, place, item);
     const name = nameOf(item);
     if (name === '' || this.#byName.get(name) === place) return null;
     return this.#end(event, this.#ownPlace(), item);

@@ -32,17 +32,17 @@ function finishOfStream(tail: Uint8Array): FinishReason | null {
 function finishOfBody(body: Uint8Array): FinishReason | null {
   const open = skipSpace(body, 0);
   if (body[open] !== OPEN_OBJECT) return null;
-  const found: ResponsesAnswer = {};
+  const fields: ResponsesAnswer = {};
   const cursor = new JsonCursor(body, open, null);
   while (cursor.next() && cursor.end() !== -1) {
     const name = latin1Text(body, cursor.nameStart + 1, cursor.nameEnd - 1);
-    if (name === 'status') found.status = stringOf(cursor.text());
-    if (name === 'incomplete_details') found.incomplete_details = parseObject(cursor.text());
+    if (name === 'status') fields.status = stringOf(cursor.text());
+    if (name === 'incomplete_details') fields.incomplete_details = parseObject(cursor.text());
     // The vendor has it before the output, which need not be walked through then.
-    if (found.status === 'completed') break;
+    if (fields.status === 'completed') break;
   }
-  if (found.status !== 'completed' && found.status !== 'incomplete') return null;
-  return finishOf(found, hasCall(body));
+  if (fields.status !== 'completed' && fields.status !== 'incomplete') return null;
+  return finishOf(fields, hasCall(body));
 }
 
 function hasCall(bytes: Uint8Array): boolean {

@@ -70,12 +70,12 @@ function mayBeTerminal(frame: Frame): boolean {
 }
 
 function readStream(head: Uint8Array, tail: Uint8Array): StreamFacts {
-  const found = findStreamUsage(tail) ?? findStreamUsage(head);
-  const usage = found === null ? null : responseUsage(found.counts, searchesIn(tail));
+  const streamUsage = findStreamUsage(tail) ?? findStreamUsage(head);
+  const usage = streamUsage === null ? null : responseUsage(streamUsage.counts, searchesIn(tail));
   const end = judgeEnd(head, tail, judge);
   if (end !== null) return { usage, ...end };
   // A terminal event longer than the tail shows only its last part; only such an event has usage in it.
-  return { usage, end: found?.closed ? 'complete' : 'cut', error: null };
+  return { usage, end: streamUsage?.closed ? 'complete' : 'cut', error: null };
 }
 
 const TERMINAL = [utf8Bytes('"response.completed"'), utf8Bytes('"response.incomplete"')];

@@ -31,8 +31,8 @@ const inStream: UsageSearch = { kind: 'stream', maxDepth: 2, accepts: hasCounts 
 
 /** Usage of a complete response; null when it reports none. */
 export function readUsage(body: Uint8Array): Usage | null {
-  const found = lastUsage(body, inBody);
-  return found === null ? null : responseUsage(found.counts, countSearches(body));
+  const usageObject = lastUsage(body, inBody);
+  return usageObject === null ? null : responseUsage(usageObject.counts, countSearches(body));
 }
 
 /** The tier of a response: at its root, in events one deeper. What began names the tier that was asked for. */

@@ -283,9 +283,12 @@ class ResponsesWriter implements PartWriter {
 
   #image(source: ImageSource): Frame[] {
     if (source.kind !== 'data') return [];
-    const made = { status: 'completed', result: source.base64 };
+    const imageFields = { status: 'completed', result: source.base64 };
     const format = source.mediaType === '' ? {} : { output_format: source.mediaType.replace('image/', '') };
-    return this.#hosted({ id: this.#itemId('ig'), type: IMAGE_CALL, ...made, ...format }, 'generating');
+    return this.#hosted(
+      { id: this.#itemId('ig'), type: IMAGE_CALL, ...imageFields, ...format },
+      'generating',
+    );
   }
 
   /** What a tool of the vendor's own did; `doing` is its word for the time between. */
@@ -315,8 +318,8 @@ class ResponsesWriter implements PartWriter {
     const status = this.#cut || reason === 'length' || reason === 'context-full' || reason === 'policy';
     const event = status ? 'incomplete' : 'completed';
     const details = reason === 'policy' ? 'content_filter' : 'max_output_tokens';
-    const said = this.#response(event, status ? details : null, usage);
-    const response = tier === undefined ? said : { ...said, service_tier: tier };
+    const responseObject = this.#response(event, status ? details : null, usage);
+    const response = tier === undefined ? responseObject : { ...responseObject, service_tier: tier };
     return [...this.#event(`response.${event}`, { response }), doneFrame()];
   }
 

@@ -13,7 +13,7 @@ import { readInput } from './input-decode.ts';
 import { namespacesIn, readChoice, readTools } from './tools-decode.ts';
 
 /** Members that are read here; all others are extras. */
-const known: ReadonlySet<string> = new Set<keyof ResponsesRequest>([
+const knownFields: ReadonlySet<string> = new Set<keyof ResponsesRequest>([
   'model',
   'input',
   'instructions',
@@ -46,8 +46,8 @@ export function decodeRequest(body: ResponsesRequest): Conversation {
   const input = readInput(body.input);
   const instructions = textAt(body, 'instructions');
   const text = objectOf<TextOption>(objectAt(body, 'text'));
-  const asked = { ...body, ...unasked(body) };
-  const members = extraMembers(asked, known);
+  const withDefaults = { ...body, ...unasked(body) };
+  const members = extraMembers(withDefaults, knownFields);
   return {
     ...emptyConversation(textOf(body.model)),
     system: [
@@ -96,10 +96,10 @@ function unasked(body: ResponsesRequest): ResponsesRequest {
 function withBrought(tools: readonly Tool[], brought: readonly Tool[]): Tool[] {
   const keyOf = (tool: Tool) =>
     tool.kind === 'function' || tool.kind === 'custom' ? `${tool.namespace ?? ''}\u0000${tool.name}` : tool;
-  const known = new Set(tools.map(keyOf));
+  const toolKeys = new Set(tools.map(keyOf));
   const fresh = brought.filter((tool) => {
     const key = keyOf(tool);
-    return !known.has(key) && known.add(key);
+    return !toolKeys.has(key) && toolKeys.add(key);
   });
   return [...tools, ...fresh];
 }

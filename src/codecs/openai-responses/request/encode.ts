@@ -99,8 +99,8 @@ export function encodeRequest(
 }
 
 function includedIn({ extras, store }: Conversation): unknown[] | undefined {
-  const asked: ResponsesRequest = extras?.format === 'openai-responses' ? extras.members : {};
-  const include = [...(store === true ? [] : ['reasoning.encrypted_content']), ...listOf(asked.include)];
+  const ownFields: ResponsesRequest = extras?.format === 'openai-responses' ? extras.members : {};
+  const include = [...(store === true ? [] : ['reasoning.encrypted_content']), ...listOf(ownFields.include)];
   return include.length === 0 ? undefined : include;
 }
 

@@ -231,8 +231,8 @@ function callPart(item: ResponsesItem, path: string): Part {
 function resultPart(item: ResponsesItem, path: string): ToolResultPart {
   const callId = textAt(item, 'call_id', `${path}.call_id`);
   if (callId === null) throw wrong(`${path}.call_id`, 'a string');
-  const said = readContentList(item.output, `${path}.output`, contentPart);
-  const { isError, parts } = withoutErrorMark(said);
+  const contentList = readContentList(item.output, `${path}.output`, contentPart);
+  const { isError, parts } = withoutErrorMark(contentList);
   return {
     type: 'tool-result',
     callId,

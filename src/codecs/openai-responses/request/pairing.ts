@@ -51,7 +51,7 @@ const withId = (item: ResponsesItem, id: string | undefined): ResponsesItem =>
 /** The place of the call that each result answers: the first of its id that stands before it and has no answer yet. */
 function callsOfResults(items: readonly ResponsesItem[]): Map<number, number> {
   const waiting = new Map<unknown, { calls: number[]; next: number }>();
-  const found = new Map<number, number>();
+  const resultOfCall = new Map<number, number>();
   for (const [index, item] of items.entries()) {
     const id = item.call_id;
     if (resultTypeOf(item) !== undefined) {
@@ -63,15 +63,15 @@ function callsOfResults(items: readonly ResponsesItem[]): Map<number, number> {
       const call = queue?.calls[queue.next];
       if (queue === undefined || call === undefined) continue;
       queue.next += 1;
-      found.set(index, call);
+      resultOfCall.set(index, call);
     }
   }
-  return found;
+  return resultOfCall;
 }
 
 /** New ids for the calls whose id an earlier one had. */
 function wireIds(items: readonly ResponsesItem[]): Map<number, string> {
-  const taken = new Set(items.map((item) => item.call_id));
+  const callIds = new Set(items.map((item) => item.call_id));
   const seen = new Set<unknown>();
   const suffixes = new Map<unknown, number>();
   const ids = new Map<number, string>();
@@ -83,9 +83,9 @@ function wireIds(items: readonly ResponsesItem[]): Map<number, string> {
       continue;
     }
     let suffix = suffixes.get(id) ?? 2;
-    while (taken.has(`${id}_${suffix}`)) suffix += 1;
+    while (callIds.has(`${id}_${suffix}`)) suffix += 1;
     suffixes.set(id, suffix + 1);
-    taken.add(`${id}_${suffix}`);
+    callIds.add(`${id}_${suffix}`);
     ids.set(index, `${id}_${suffix}`);
   }
   return ids;

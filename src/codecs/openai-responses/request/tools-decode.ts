@@ -89,13 +89,13 @@ function searchTool(tool: ResponsesTool): Tool {
 
 /** What is said of the namespaces among the tools, by their names. */
 export function namespacesIn(tools: readonly unknown[]): Record<string, string> {
-  const told = tools
+  const namespaceTexts = tools
     .map(objectOf<ResponsesTool>)
     .flatMap(({ description, name, type }): [string, string][] => {
       const text = textOf(description);
       return type !== 'namespace' || text === '' ? [] : [[textOf(name), text]];
     });
-  return Object.fromEntries(told);
+  return Object.fromEntries(namespaceTexts);
 }
 
 /** `tool_choice`: a word, one tool, or the tools that are allowed. A hosted tool is chosen by its type. */
