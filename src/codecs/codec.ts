@@ -1,6 +1,6 @@
 import type { GatewayError } from '../lib/error.ts';
 import type { Frame, FrameSplit } from '../lib/sse.ts';
-import type { WrittenTools } from './adapt/shared-tools.ts';
+import type { SharedTools, WrittenTools } from './adapt/shared-tools.ts';
 import type { Readable } from './json/read-members.ts';
 import type { JsonObject } from './json/values.ts';
 import type { Concept, ConceptNames, ConceptWords } from './model/concept.ts';
@@ -81,8 +81,11 @@ export interface StreamCodec extends AnswerFraming {
  * every x that the format can say; what it cannot is taken out before (`adapt.ts`).
  */
 export interface ConversationCodec {
-  /** @throws GatewayError `invalid_request` that names the member at fault in `param` */
-  decodeRequest(body: JsonObject): Conversation;
+  /**
+   * @param shared keeps the tools that were read, for other requests that offer the same ones; null for none
+   * @throws GatewayError `invalid_request` that names the member at fault in `param`
+   */
+  decodeRequest(body: JsonObject, shared?: SharedTools | null): Conversation;
   /**
    * The request body. The same conversation gives the same bytes, so that the vendor's prompt cache keeps hitting.
    * @param unsaid gets what the format has a word for and the rest of this conversation rules out

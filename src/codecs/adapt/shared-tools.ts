@@ -21,11 +21,27 @@ export interface AdaptedTools {
 }
 
 /**
- * Where the translations of one conversation to one target keep its tools: agents send the same ones with every request.
- * Whoever translates a single request needs none.
+ * What the translations of one conversation by one route keep for each other: agents send the same tools and settings with
+ * every request. It is for requests that are equal in all fields but their turns. Whoever translates a single request needs none.
  */
 export interface SharedTools {
+  /** The tools in the request's own field, as they were read; null until they are. They are never changed. */
+  read: Tool[] | null;
   last: AdaptedTools | null;
+  /** What is not read of the fields beside the turns; null until that is known. */
+  unread: readonly string[] | null;
+}
+
+/** Nothing yet. */
+export function emptySharedTools(): SharedTools {
+  return { read: null, last: null, unread: null };
+}
+
+/** The tools in the request's own field, read once for all requests that share them. */
+export function readOnce(shared: SharedTools | null, read: () => Tool[]): Tool[] {
+  if (shared === null) return read();
+  shared.read ??= read();
+  return shared.read;
 }
 
 /**
@@ -46,6 +62,7 @@ export function writtenTool(
 
 /** Whether two lists offer the same tools, read of the same values. */
 export function areSameTools(some: readonly Tool[], others: readonly Tool[]): boolean {
+  if (some === others) return true;
   return some.length === others.length && some.every((tool, index) => isSameTool(tool, others[index]));
 }
 

@@ -17,6 +17,7 @@ export function camel(value: JsonObject): JsonObject {
 
 /** A member's name in camel case. */
 export function camelName(name: string): string {
+  if (!name.includes('_')) return name;
   return name.replace(/(?!^)_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 

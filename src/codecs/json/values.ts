@@ -24,6 +24,16 @@ export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** The fields that say something: neither null nor undefined. */
+export function definedFields(fields: JsonObject): JsonObject {
+  const result: JsonObject = {};
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value !== undefined && value !== null) result[name] = value;
+  }
+  return result;
+}
+
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

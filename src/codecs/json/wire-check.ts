@@ -11,11 +11,15 @@ export function wrong(path: string, must: string): GatewayError {
 }
 
 /** The number, or null when it is absent. @throws GatewayError for anything else */
-export function numberAt<Wire extends JsonObject>(body: Wire, name: NameIn<Wire>): number | null {
+export function numberAt<Wire extends JsonObject>(
+  body: Wire,
+  name: NameIn<Wire>,
+  path: string = name,
+): number | null {
   const value: unknown = body[name];
   if (value === undefined || value === null) return null;
   const number = numberOf(value);
-  if (number === null || !Number.isFinite(number)) throw wrong(name, 'a number');
+  if (number === null || !Number.isFinite(number)) throw wrong(path, 'a number');
   return number;
 }
 
@@ -32,10 +36,14 @@ export function textAt<Wire extends JsonObject>(
 }
 
 /** The truth value, or null when it is absent. @throws GatewayError for anything else */
-export function flagAt<Wire extends JsonObject>(body: Wire, name: NameIn<Wire>): boolean | null {
+export function flagAt<Wire extends JsonObject>(
+  body: Wire,
+  name: NameIn<Wire>,
+  path: string = name,
+): boolean | null {
   const value: unknown = body[name];
   if (value === undefined || value === null) return null;
-  if (typeof value !== 'boolean') throw wrong(name, 'true or false');
+  if (typeof value !== 'boolean') throw wrong(path, 'true or false');
   return value;
 }
 

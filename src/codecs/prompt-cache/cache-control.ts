@@ -8,10 +8,12 @@ const LISTS = ['tools', 'system', 'messages', 'content'] as const;
 export function hasCacheControl(value: JsonObject): boolean {
   const mark = value['cache_control'];
   if (mark !== undefined && mark !== null) return true;
-  return LISTS.some((name) => {
+  for (const name of LISTS) {
     const list = value[name];
-    return Array.isArray(list) && list.some((entry) => isObject(entry) && hasCacheControl(entry));
-  });
+    if (!Array.isArray(list)) continue;
+    for (const entry of list) if (isObject(entry) && hasCacheControl(entry)) return true;
+  }
+  return false;
 }
 
 const FIVE_MINUTES = 300;

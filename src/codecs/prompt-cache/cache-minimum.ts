@@ -39,13 +39,16 @@ const minimums: readonly { tokens: number; models: readonly string[] }[] = [
 /** For a model that is not in the table: another vendor's, or an alias. */
 const LEAST = 512;
 
+const PREFIX = 'claude-';
+
 const byModel: readonly (readonly [name: string, tokens: number])[] = minimums
-  .flatMap(({ models, tokens }) => models.map((name) => [`claude-${name}`, tokens] as const))
+  .flatMap(({ models, tokens }) => models.map((name) => [PREFIX + name, tokens] as const))
   .sort(([a], [b]) => b.length - a.length);
 
 /** Fewest tokens that are kept. `anthropic/claude-opus-4.5` and `us.anthropic.claude-opus-4-5-v1:0` are the same model. */
 export function leastCached(model: string): number {
   const name = model.toLowerCase().replaceAll('.', '-');
+  if (!name.includes(PREFIX)) return LEAST;
   return byModel.find(([known]) => isModel(name, known))?.[1] ?? LEAST;
 }
 

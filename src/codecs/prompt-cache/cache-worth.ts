@@ -40,8 +40,16 @@ function bytesOf(value: unknown, enough: number): number {
   if (typeof value === 'string') return value.length < enough ? utf8Length(value) : value.length;
   if (typeof value !== 'object' || value === null) return 1;
   let bytes = 0;
-  for (const [name, inner] of Object.entries(value)) {
-    bytes += (Array.isArray(value) ? 0 : name.length) + bytesOf(inner, enough - bytes);
+  if (Array.isArray(value)) {
+    for (const inner of value) {
+      bytes += bytesOf(inner, enough - bytes);
+      if (bytes >= enough) break;
+    }
+    return bytes;
+  }
+  const fields = value as Readonly<Record<string, unknown>>;
+  for (const name in fields) {
+    bytes += name.length + bytesOf(fields[name], enough - bytes);
     if (bytes >= enough) break;
   }
   return bytes;

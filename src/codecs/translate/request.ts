@@ -65,13 +65,12 @@ export interface RequestTranslation {
  */
 export function translateConversation(request: JsonObject, route: RequestRoute): RequestTranslation {
   const { dialect, fit, from, model, most, owner, refused, shared, to } = route;
-  const read = from.conversation.decodeRequest(request);
+  const read = from.conversation.decodeRequest(request, shared ?? null);
   const completed = route.complete?.(read) ?? read;
   const marks = route.cacheMarks && !refused.includes(CACHE_CONTROL);
   const wordOf = (concept: Concept) => clientWord(from.conversation, concept, request);
   const wordsOf = (some: readonly Concept[]) =>
     some.filter((concept) => concepts[concept].asked(completed)).map(wordOf);
-  const { readable, spelling } = from.conversation;
   const { conversation, dropped, tools, written } = adapt(completed, {
     from,
     to,
@@ -104,12 +103,7 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
     body: left.reduce(withoutMember, encoded),
     conversation: completed,
     dropped: [
-      ...new Set([
-        ...dropped,
-        ...unreadMembers(request, readable, { own: to.format === from.format, spelling }),
-        ...wordsOf(unencodable),
-        ...refusedWords,
-      ]),
+      ...new Set([...dropped, ...unreadIn(request, route), ...wordsOf(unencodable), ...refusedWords]),
     ].sort(),
     lowered: most === null ? null : loweredCap(outputCapOf(from, request), most),
     addsTurn,
@@ -117,6 +111,18 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
     oneCall: concepts.parallelToolCalls.asked(completed),
     allowedTools: completed.toolChoice?.kind === 'allowed' ? completed.toolChoice.names : null,
   };
+}
+
+/** What is not read of a request. Of the fields beside its turns that is known where other requests have the same. */
+function unreadIn(request: JsonObject, { from, shared, to }: RequestRoute): readonly string[] {
+  const { conversation, requestFields } = from;
+  const { readable, spelling } = conversation;
+  const unread = (fields: JsonObject) =>
+    unreadMembers(fields, readable, { own: to.format === from.format, spelling });
+  const { turns } = requestFields;
+  if (shared === undefined || turns === undefined) return unread(request);
+  shared.unread ??= unread({ ...request, [turns]: null });
+  return [...shared.unread, ...unread({ [turns]: request[turns] })];
 }
 
 /** What may not be said of the prompt cache: marks that were refused, and a key that only marks would speak for. */

@@ -1,3 +1,4 @@
+import { emptySharedTools } from '../../codecs/adapt/shared-tools.ts';
 import type { ExchangeShape } from '../../codecs/exchanges/shape.ts';
 import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
 import type { RequestRoute } from '../../codecs/translate/request.ts';
@@ -73,7 +74,7 @@ export function beginningOf(
     counts: new Map(),
     settled: [],
     calls: new Set(),
-    shared: { last: null },
+    shared: emptySharedTools(),
     tools: new Map(),
     frame: null,
     first: null,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { safeId } from '../../codecs/adapt/tool-names.ts';
 import type { ExchangeShape } from '../../codecs/exchanges/shape.ts';
-import type { JsonObject } from '../../codecs/json/values.ts';
+import { type JsonObject, objectOf } from '../../codecs/json/values.ts';
 import type { Conversation, Message, Part } from '../../codecs/model/conversation.ts';
 import { runsOf } from '../../codecs/model/tool-call-groups.ts';
 
@@ -152,12 +152,19 @@ function standIn(items: readonly unknown[], id: string, from: number): [start: n
 /** A request of the responses format, whose answers may look into its input, without what stood for others in it. */
 export function withoutStandIns(request: JsonObject): JsonObject {
   const { input } = request;
-  if (!Array.isArray(input)) return request;
-  return { ...request, input: input.filter((item) => !ids.some((id) => mentions(item, id))) };
+  return Array.isArray(input) ? { ...request, input: input.filter((item) => !isStandIn(item)) } : request;
+}
+
+/** Whether an item of the responses format is part of an exchange that stands for others. */
+function isStandIn(item: unknown): boolean {
+  const { call_id }: { call_id?: unknown } = objectOf(item);
+  return call_id === ids[0] || call_id === ids[1];
 }
 
 function mentions(value: unknown, text: string): boolean {
   if (typeof value !== 'object' || value === null) return value === text;
+  // Names of a list's entries would be made as texts.
+  if (Array.isArray(value)) return value.some((entry) => mentions(entry, text));
   const members = value as Readonly<Record<string, unknown>>;
   for (const name in members) if (mentions(members[name], text)) return true;
   return false;
@@ -165,6 +172,7 @@ function mentions(value: unknown, text: string): boolean {
 
 function hasMark(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasMark);
   const members = value as Readonly<Record<string, unknown>>;
   for (const name in members) if (name === 'cache_control' || hasMark(members[name])) return true;
   return false;

@@ -1,3 +1,4 @@
+import { readOnce, type SharedTools } from '../../adapt/shared-tools.ts';
 import { objectOf, textOf, textOrNull } from '../../json/values.ts';
 import { flagAt, listAt, numberAt, objectAt, textAt, wrong } from '../../json/wire-check.ts';
 import {
@@ -18,7 +19,7 @@ import { ownMembers, STANDARD_ONLY } from './own-members.ts';
 import { readChoice, readTools } from './tools-decode.ts';
 
 /** A messages request (Anthropic API reference, "Create a Message") as a conversation. */
-export function decodeRequest(body: MessagesRequest): Conversation {
+export function decodeRequest(body: MessagesRequest, shared: SharedTools | null = null): Conversation {
   const { choice, parallel } = readChoice(objectAt(body, 'tool_choice'));
   const outputConfig = objectOf<OutputConfig>(objectAt(body, 'output_config'));
   const members = ownMembers(body);
@@ -32,7 +33,7 @@ export function decodeRequest(body: MessagesRequest): Conversation {
       (part) => part.type === 'text',
     ),
     messages: messages.slice(leading.length),
-    tools: readTools(listAt(body, 'tools')),
+    tools: readOnce(shared, () => readTools(listAt(body, 'tools'))),
     toolChoice: choice,
     parallelToolCalls: parallel,
     maxOutputTokens: numberAt(body, 'max_tokens'),

@@ -1,5 +1,5 @@
 import type { WrittenTools } from '../../adapt/shared-tools.ts';
-import type { JsonObject } from '../../json/values.ts';
+import { definedFields, type JsonObject } from '../../json/values.ts';
 import type { Concept, ConceptNames } from '../../model/concept.ts';
 import type { Conversation, OutputShape } from '../../model/conversation.ts';
 import type { Dialect } from '../../model/dialect.ts';
@@ -83,7 +83,7 @@ export function encodeRequest(
     stream: conversation.stream ? true : undefined,
   };
   unencodable.push(...ruledOut(conversation, request, thinking.on));
-  const nonNull = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+  const nonNull = definedFields(request);
   return extras?.format === 'anthropic-messages' ? putBack(nonNull, extras.members) : nonNull;
 }
 

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../lib/error.ts';
+import { readOnce, type SharedTools } from '../../adapt/shared-tools.ts';
 import { textOf } from '../../json/values.ts';
 import { flagAt, listAt, numberAt, textAt, wrong } from '../../json/wire-check.ts';
 import { type Conversation, emptyConversation, type OutputShape } from '../../model/conversation.ts';
@@ -15,18 +16,17 @@ const CONFIG = 'generationConfig';
  * A generateContent request (Gemini API reference, "GenerateContentRequest") as a conversation. The members `model`
  * and `stream` stand for what the wire says in the path.
  */
-export function decodeRequest(request: GeminiRequest): Conversation {
+export function decodeRequest(request: GeminiRequest, shared: SharedTools | null = null): Conversation {
   const body: GeminiRequest = camel(request);
   const config: GenerationConfig = messageAt(body, CONFIG, CONFIG) ?? {};
   refuseForeign(body, config);
   const members = ownMembers(body);
-  const number = (name: keyof GenerationConfig) =>
-    numberAt({ [`${CONFIG}.${name}`]: config[name] }, `${CONFIG}.${name}`);
+  const number = (name: keyof GenerationConfig) => numberAt(config, name, `${CONFIG}.${name}`);
   return {
     ...emptyConversation(textOf(body.model)),
     system: readInstruction(body.systemInstruction),
     messages: readContents(body),
-    tools: readTools(body),
+    tools: readOnce(shared, () => readTools(body)),
     toolChoice: readChoice(messageAt(body, 'toolConfig', 'toolConfig')),
     maxOutputTokens: number('maxOutputTokens'),
     temperature: number('temperature'),
@@ -56,8 +56,8 @@ function textsAt(config: GenerationConfig, name: keyof GenerationConfig): string
 }
 
 function logprobsOf(config: GenerationConfig, alternatives: number | null): number | null {
-  const path = `${CONFIG}.responseLogprobs`;
-  return flagAt({ [path]: config.responseLogprobs }, path) === true ? (alternatives ?? 0) : null;
+  const asked = flagAt(config, 'responseLogprobs', `${CONFIG}.responseLogprobs`);
+  return asked === true ? (alternatives ?? 0) : null;
 }
 
 const JSON_TYPE = 'application/json';

@@ -1,5 +1,5 @@
 import type { WrittenTools } from '../../adapt/shared-tools.ts';
-import { type JsonObject, table } from '../../json/values.ts';
+import { definedFields, type JsonObject, table } from '../../json/values.ts';
 import type { Concept, ConceptNames } from '../../model/concept.ts';
 import type { Conversation } from '../../model/conversation.ts';
 import { type Dialect, plainDialect } from '../../model/dialect.ts';
@@ -67,8 +67,8 @@ export function encodeRequest(
   const { extras, messages, model, system } = conversation;
   const instructions = system.filter(({ text }) => text !== '').map(({ text }) => ({ text }));
   const tools = toolList(conversation, written);
-  const config = said(generationConfig(conversation));
-  const request = said({
+  const config = definedFields(generationConfig(conversation));
+  const request = definedFields({
     systemInstruction: instructions.length === 0 ? null : { parts: instructions },
     contents: contentsOf(messages, model),
     tools: tools.length === 0 ? null : tools,
@@ -77,13 +77,6 @@ export function encodeRequest(
     serviceTier: tierOf(conversation),
   });
   return extras?.format === 'gemini' ? putBack(request, extras.members) : request;
-}
-
-/** The members that say something. */
-function said(members: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
-  );
 }
 
 function generationConfig(conversation: Conversation): JsonObject {

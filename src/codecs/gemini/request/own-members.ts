@@ -7,6 +7,7 @@ import { messageAt, messagesAt } from '../wire-names.ts';
 const inside = ['generationConfig', 'toolConfig'] as const satisfies (keyof GeminiRequest)[];
 /** Members that the neutral model has words for, by the object that they stand in. */
 const knownFields: ReadonlySet<string> = new Set<keyof GeminiRequest>([
+  ...inside,
   'model',
   'stream',
   'contents',
@@ -51,17 +52,21 @@ const FUNCTIONS = 'tools.functionDeclarations.';
  * functions says is listed by the function's name. `body` has its names in camel case. Null when there is nothing.
  */
 export function ownMembers(body: GeminiRequest): JsonObject | null {
-  const holders = new Set([...knownFields, ...inside]);
-  const members = new Map(Object.entries(extraMembers(body, holders) ?? {}));
+  const members = new Map<string, unknown>();
+  const add = (prefix: string, found: JsonObject | null) => {
+    if (found !== null) for (const name of Object.keys(found)) members.set(prefix + name, found[name]);
+  };
+  add('', extraMembers(body, knownFields));
   for (const name of inside) {
-    const names = knownInside[name];
-    for (const [key, value] of Object.entries(extraMembers(messageAt(body, name, name) ?? {}, names) ?? {}))
-      members.set(`${name}.${key}`, value);
+    const holder = messageAt(body, name, name);
+    if (holder !== null) add(`${name}.`, extraMembers(holder, knownInside[name]));
   }
   const ofFunctions = new Map<string, Map<string, unknown>>();
   for (const [tool] of messagesAt(body, 'tools', 'tools')) {
     for (const [declaration] of messagesAt<ToolOffer>(tool, 'functionDeclarations', 'tools')) {
-      for (const [key, value] of Object.entries(extraMembers(declaration, knownOfFunction) ?? {})) {
+      const found = extraMembers(declaration, knownOfFunction);
+      if (found === null) continue;
+      for (const [key, value] of Object.entries(found)) {
         const byName = ofFunctions.get(key) ?? new Map<string, unknown>();
         ofFunctions.set(key, byName.set(textOf(objectOf<FunctionDeclaration>(declaration).name), value));
       }

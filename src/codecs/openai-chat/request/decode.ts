@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../lib/error.ts';
+import { readOnce, type SharedTools } from '../../adapt/shared-tools.ts';
 import { countIn, isObject, objectOf, textOf } from '../../json/values.ts';
 import {
   extraMembers,
@@ -69,7 +70,7 @@ const knownFields: ReadonlySet<string> = new Set<keyof ChatRequest>([
 ]);
 
 /** A chat request (OpenAI API reference, "Create chat completion") as a conversation. */
-export function decodeRequest(body: ChatRequest): Conversation {
+export function decodeRequest(body: ChatRequest, shared: SharedTools | null = null): Conversation {
   refuseModalities(body);
   const stream = flagAt(body, 'stream') ?? false;
   const members = extraMembers(body, knownFields);
@@ -77,11 +78,11 @@ export function decodeRequest(body: ChatRequest): Conversation {
   return {
     ...emptyConversation(textOf(body.model)),
     ...readMessages(listAt(body, 'messages')),
-    tools: [
+    tools: readOnce(shared, () => [
       ...readTools(listAt(body, 'tools')),
       ...readTools(listAt(body, 'functions').map((called) => ({ type: 'function', function: called }))),
       ...(search === null ? [] : [searchTool(search)]),
-    ],
+    ]),
     toolChoice: readChoice(body.tool_choice ?? legacyChoice(body.function_call)),
     // A function call of old has room for one.
     parallelToolCalls:

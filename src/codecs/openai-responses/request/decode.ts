@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../lib/error.ts';
+import { readOnce, type SharedTools } from '../../adapt/shared-tools.ts';
 import { objectOf, textOf } from '../../json/values.ts';
 import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt } from '../../json/wire-check.ts';
 import {
@@ -41,7 +42,7 @@ const knownFields: ReadonlySet<string> = new Set<keyof ResponsesRequest>([
 ]);
 
 /** A responses request (OpenAI API reference, "Create a model response") as a conversation. */
-export function decodeRequest(body: ResponsesRequest): Conversation {
+export function decodeRequest(body: ResponsesRequest, shared: SharedTools | null = null): Conversation {
   refuseState(body);
   const input = readInput(body.input);
   const instructions = textAt(body, 'instructions');
@@ -55,7 +56,10 @@ export function decodeRequest(body: ResponsesRequest): Conversation {
       ...input.system,
     ],
     messages: input.messages,
-    tools: withBrought(readTools(listAt(body, 'tools'), 'tools'), input.tools),
+    tools: withBrought(
+      readOnce(shared, () => readTools(listAt(body, 'tools'), 'tools')),
+      input.tools,
+    ),
     namespaces: { ...input.namespaces, ...namespacesIn(listAt(body, 'tools')) },
     toolChoice: readChoice(body.tool_choice),
     parallelToolCalls: flagAt(body, 'parallel_tool_calls'),
@@ -93,7 +97,8 @@ function unasked(body: ResponsesRequest): ResponsesRequest {
 }
 
 /** Tools that items brought, each once: a search finds what it found before. */
-function withBrought(tools: readonly Tool[], brought: readonly Tool[]): Tool[] {
+function withBrought(tools: Tool[], brought: readonly Tool[]): Tool[] {
+  if (brought.length === 0) return tools;
   const keyOf = (tool: Tool) =>
     tool.kind === 'function' || tool.kind === 'custom' ? `${tool.namespace ?? ''}\u0000${tool.name}` : tool;
   const toolKeys = new Set(tools.map(keyOf));

@@ -1,6 +1,6 @@
 import type { WrittenTools } from '../../adapt/shared-tools.ts';
 import { identifier } from '../../adapt/tool-names.ts';
-import { type JsonObject, listOf } from '../../json/values.ts';
+import { definedFields, type JsonObject, listOf } from '../../json/values.ts';
 import type { Concept, ConceptNames } from '../../model/concept.ts';
 import type { Conversation } from '../../model/conversation.ts';
 import type { Dialect } from '../../model/dialect.ts';
@@ -93,9 +93,7 @@ export function encodeRequest(
       ? { ...extras.members, include: includedIn(conversation) }
       : {}),
   };
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
-  );
+  return definedFields(members);
 }
 
 function includedIn({ extras, store }: Conversation): unknown[] | undefined {
