@@ -9,17 +9,24 @@ export type FixedKeys = ReadonlySet<string>;
  * changed: they must be its own.
  */
 export function growObject(target: JsonObject, delta: JsonObject, fixed: FixedKeys): void {
-  for (const [key, value] of Object.entries(delta)) {
+  for (const key of Object.keys(delta)) {
     // Assigning to `__proto__` would change the object's prototype instead of adding a member.
     if (key === '__proto__') continue;
+    const value = delta[key];
     target[key] = fixed.has(key) ? (value ?? target[key] ?? null) : grown(target[key], value, fixed);
   }
 }
 
-/** Adds a later record of the same shape: every value that is not null replaces the earlier one. */
-export function overlay(target: JsonObject, later: JsonObject): void {
-  for (const [key, value] of Object.entries(later)) {
-    if (key === '__proto__') continue;
+const none: ReadonlySet<string> = new Set();
+
+/**
+ * Adds a later record of the same shape: every value that is not null replaces the earlier one.
+ * @param except fields that are not added
+ */
+export function overlay(target: JsonObject, later: JsonObject, except: ReadonlySet<string> = none): void {
+  for (const key of Object.keys(later)) {
+    if (key === '__proto__' || except.has(key)) continue;
+    const value = later[key];
     if (value !== null || target[key] === undefined) target[key] = value;
   }
 }

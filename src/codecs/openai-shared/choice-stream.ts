@@ -84,16 +84,25 @@ function hasFinished(choice: WireChoice): boolean {
  * stream failed or was cut: it has neither `[DONE]` nor, from vendors that send none, a finish reason.
  */
 export function finishedChunks(frames: readonly Frame[]): ChoiceChunk[] | null {
-  const done = frames.findIndex(isDone);
-  const counted = done === -1 ? frames : frames.slice(0, done);
-  if (counted.some(isErrorFrame)) return null;
-  if (done === -1 && !frames.some((frame) => FINISH_REASON.test(frame.data))) return null;
-  const chunks = counted.map(readChunk).filter((chunk) => chunk !== null && Array.isArray(chunk.choices));
-  const late = done === -1 ? [] : frames.slice(done + 1).map(readChunk);
-  const usage = late.findLast((chunk) => isObject(chunk?.usage))?.usage;
-  return (usage === undefined ? chunks : [...chunks, { choices: [], usage }]).filter(
-    (chunk) => chunk !== null,
-  );
+  const chunks: ChoiceChunk[] = [];
+  let done = false;
+  let lateUsage: JsonObject | null = null;
+  for (const frame of frames) {
+    if (!done && isDone(frame)) {
+      done = true;
+      continue;
+    }
+    const chunk: ChoiceChunk | null = objectIn(frame);
+    const isError = isErrorChunk(frame, chunk);
+    if (done) {
+      if (!isError && isObject(chunk?.usage)) lateUsage = chunk.usage;
+      continue;
+    }
+    if (isError) return null;
+    if (chunk !== null && Array.isArray(chunk.choices)) chunks.push(chunk);
+  }
+  if (!done && !frames.some((frame) => FINISH_REASON.test(frame.data))) return null;
+  return lateUsage === null ? chunks : [...chunks, { choices: [], usage: lateUsage }];
 }
 
 /** Generated text cannot match: its quotes are escaped. */

@@ -40,6 +40,8 @@ const minimums: readonly { tokens: number; models: readonly string[] }[] = [
 const LEAST = 512;
 
 const PREFIX = 'claude-';
+/** Looked for first, for it is in few names. */
+const ANTHROPIC = /claude-/i;
 
 const byModel: readonly (readonly [name: string, tokens: number])[] = minimums
   .flatMap(({ models, tokens }) => models.map((name) => [PREFIX + name, tokens] as const))
@@ -47,8 +49,8 @@ const byModel: readonly (readonly [name: string, tokens: number])[] = minimums
 
 /** Fewest tokens that are kept. `anthropic/claude-opus-4.5` and `us.anthropic.claude-opus-4-5-v1:0` are the same model. */
 export function leastCached(model: string): number {
+  if (!ANTHROPIC.test(model)) return LEAST;
   const name = model.toLowerCase().replaceAll('.', '-');
-  if (!name.includes(PREFIX)) return LEAST;
   return byModel.find(([known]) => isModel(name, known))?.[1] ?? LEAST;
 }
 

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { parseJson } from '../../codecs/json/lossless.ts';
 import { jsonBytes } from './json-bytes.ts';
 import { backslashesBefore, markOf, marksIn, textAt } from './long-texts.ts';
@@ -34,11 +34,14 @@ const BEGINNING = 32;
  */
 export function carryEntries(body: Buffer, start: number, end: number): ReadEntries | null {
   const bytes = body.subarray(start, end);
+  const isPlain = isAscii(bytes);
   // Text that is none is mended by whoever reads it.
-  if (!isUtf8(bytes)) return null;
+  if (!isPlain && !isUtf8(bytes)) return null;
   const text = bytes.toString('latin1');
+  const textBetween = (first: number, last: number) =>
+    isPlain ? text.slice(first, last) : bytes.toString('utf8', first, last);
   const texts: Buffer[] = [];
-  const pieces: string[] = [];
+  const pieces: string[] = ['['];
   let from = 0;
   ANCHOR.lastIndex = 0;
   while (ANCHOR.test(text)) {
@@ -51,12 +54,12 @@ export function carryEntries(body: Buffer, start: number, end: number): ReadEntr
     const first = afterBeginning(text, begin);
     const last = lastPrinted(text, first, quote);
     if (last - first < LONG) continue;
-    pieces.push(bytes.toString('utf8', from, first), markOf(texts.length));
+    pieces.push(textBetween(from, first), markOf(texts.length));
     texts.push(bytes.subarray(first, last));
     from = last;
   }
   if (texts.length === 0) return null;
-  pieces.push(bytes.toString('utf8', from));
+  pieces.push(textBetween(from, bytes.length), ']');
   const entries = entriesOf(pieces.join(''));
   const unwritten = new Set(texts);
   return entries === null
@@ -72,15 +75,15 @@ export function carryEntries(body: Buffer, start: number, end: number): ReadEntr
 export function readEntries(body: Buffer, start: number, end: number): ReadEntries | null {
   const text = body.toString('utf8', start, end);
   const isWide = text.length < end - start;
-  const entries = entriesOf(text);
+  const entries = entriesOf(`[${text}]`);
   return entries === null
     ? null
     : { entries, write: (json) => jsonBytes(json, isWide), isWritten: () => true };
 }
 
-function entriesOf(text: string): readonly unknown[] | null {
+function entriesOf(json: string): readonly unknown[] | null {
   try {
-    const entries = parseJson(`[${text}]`);
+    const entries = parseJson(json);
     return Array.isArray(entries) ? entries : null;
   } catch {
     return null;
@@ -108,23 +111,31 @@ function lastPrinted(text: string, begin: number, end: number): number {
   return begin;
 }
 
-/** @param left the texts that were not written yet */
+/** @param unwritten the texts that were not written yet */
 function restoreTexts(json: string, texts: readonly Buffer[], unwritten: Set<Buffer>): Buffer | null {
   const spans = marksIn(json);
   if (spans === null) return null;
-  const pieces: Buffer[] = [];
-  let from = 0;
+  const restored: Buffer[] = [];
+  let length = Buffer.byteLength(json);
   for (const { backslashes, end, index, start } of spans) {
     const text = texts[index];
     // Twice is once too often.
     if (text === undefined || !unwritten.delete(text)) return null;
-    const restored = backslashes === 1 ? text : innerText(text, backslashes);
-    if (restored === null) return null;
-    pieces.push(jsonBytes(json.slice(from, start), false), restored);
+    const bytes = backslashes === 1 ? text : innerText(text, backslashes);
+    if (bytes === null) return null;
+    restored.push(bytes);
+    length += bytes.length - (end - start);
+  }
+  const whole = Buffer.allocUnsafe(length);
+  let at = 0;
+  let from = 0;
+  for (const [index, { end, start }] of spans.entries()) {
+    at += whole.write(json.slice(from, start), at);
+    at += restored[index]?.copy(whole, at) ?? 0;
     from = end;
   }
-  pieces.push(jsonBytes(json.slice(from), false));
-  return Buffer.concat(pieces);
+  whole.write(json.slice(from), at);
+  return whole;
 }
 
 /** A text as it stands in JSON within JSON. */

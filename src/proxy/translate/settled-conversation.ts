@@ -102,7 +102,13 @@ export function beginsAndEndsAs({ head, tail }: Beginning, body: Buffer): boolea
 }
 
 /** How many of the settled runs a body repeats, and where they end in it. */
-export function repeatedIn({ head, settled, tail }: Beginning, body: Buffer): [count: number, end: number] {
+export interface Repeated {
+  count: number;
+  end: number;
+}
+
+/** Compares a body that begins and ends as the conversation does with its settled runs. */
+export function repeatedIn({ head, settled, tail }: Beginning, body: Buffer): Repeated {
   const limit = body.length - tail.length;
   let from = head.length;
   let count = 0;
@@ -112,7 +118,7 @@ export function repeatedIn({ head, settled, tail }: Beginning, body: Buffer): [c
     from = end;
     count += 1;
   }
-  return [count, from];
+  return { count, end: from };
 }
 
 /** What the head and the tail say together; null where the list between them is not the request's. */

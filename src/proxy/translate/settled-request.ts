@@ -50,12 +50,13 @@ export function translateWith<T extends Named>(
   body: Buffer,
   route: TranslationRoute,
   translate: Translate<T>,
+  repeated = repeatedIn(beginning, body),
 ): { body: readonly Buffer[]; rest: T } | null {
   const { shape } = route;
   beginning.request ??= readAround(beginning, shape);
   const { request } = beginning;
   if (request === null) return null;
-  const [count, from] = repeatedIn(beginning, body);
+  const { count, end: from } = repeated;
   if (count < beginning.settled.length) forgetFrom(beginning, count);
   const first = listOf(request[shape.list]);
   const until = body.length - beginning.tail.length;

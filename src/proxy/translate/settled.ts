@@ -3,6 +3,7 @@ import {
   type Beginning,
   beginningOf,
   beginsAndEndsAs,
+  type Repeated,
   repeatedIn,
   sizeOf,
   type TranslationRoute,
@@ -64,10 +65,11 @@ export function createSettledTurns(maxBytes = MAX_BYTES): SettledTurns {
   return {
     translate(body, route, translate) {
       if (body.length < LEAST_BYTES) return null;
-      const beginning = longestOf(conversations.keys(), body, route);
-      if (beginning === null) return null;
+      const longest = longestOf(conversations.keys(), body, route);
+      if (longest === null) return null;
+      const { beginning, repeated } = longest;
       drop(beginning);
-      const translated = translateWith(beginning, body, route, translate);
+      const translated = translateWith(beginning, body, route, translate, repeated);
       if (translated !== null) keep(beginning);
       return translated;
     },
@@ -90,15 +92,13 @@ function longestOf(
   conversations: Iterable<Beginning>,
   body: Buffer,
   route: TranslationRoute,
-): Beginning | null {
-  let longest: Beginning | null = null;
-  let most = -1;
+): { beginning: Beginning; repeated: Repeated } | null {
+  let longest: { beginning: Beginning; repeated: Repeated } | null = null;
   for (const one of conversations) {
     if (one.key !== route.key || one.dialect !== route.dialect || !beginsAndEndsAs(one, body)) continue;
-    const [, end] = repeatedIn(one, body);
-    if (end < most) continue;
-    longest = one;
-    most = end;
+    const repeated = repeatedIn(one, body);
+    if (longest !== null && repeated.end < longest.repeated.end) continue;
+    longest = { beginning: one, repeated };
   }
   return longest;
 }

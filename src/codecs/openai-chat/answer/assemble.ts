@@ -55,6 +55,9 @@ interface ChoiceSoFar {
 }
 
 const fixedKeys: ReadonlySet<string> = new Set(['role', 'id', 'type', 'name', 'format', 'signature']);
+/** Fields of a chunk and of its choices that are put together in their own ways, or say nothing. */
+const ownKeys: ReadonlySet<string> = new Set(['choices', 'obfuscation', 'usage']);
+const ownChoiceKeys: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'logprobs']);
 
 /**
  * A complete stream as the answer it stands for. Null when the stream failed, was cut, or held no chunk: half an
@@ -66,8 +69,8 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
   const answer: ChoiceChunk = {};
   const choices = new Map<number, ChoiceSoFar>();
   for (const chunk of chunks) {
-    const { choices: parts, obfuscation: _, usage, ...rest } = chunk;
-    overlay(answer, rest);
+    const { choices: parts, usage } = chunk;
+    overlay(answer, chunk, ownKeys);
     if (isObject(usage)) answer.usage = usage;
     for (const part of listOf(parts)) addChoice(choices, objectOf(part));
   }
@@ -81,7 +84,7 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
 }
 
 function addChoice(choices: Map<number, ChoiceSoFar>, part: ChatChoice): void {
-  const { index, delta, message, logprobs, ...others } = part;
+  const { index, logprobs } = part;
   const key = numberOf(index) ?? 0;
   const soFar = choices.get(key) ?? {
     choice: { logprobs: null, finish_reason: null },
@@ -89,9 +92,9 @@ function addChoice(choices: Map<number, ChoiceSoFar>, part: ChatChoice): void {
     calls: [],
   };
   choices.set(key, soFar);
-  overlay(soFar.choice, others);
+  overlay(soFar.choice, part, ownChoiceKeys);
   growObject(soFar.choice, { logprobs: logprobs ?? null }, fixedKeys);
-  const { tool_calls, ...fields } = deltaOf({ delta, message });
+  const { tool_calls, ...fields } = deltaOf(part);
   addToolCalls(soFar.calls, tool_calls);
   // The empty content beside a role announces a text that may never come; without one, content is null.
   if ('role' in fields && fields.content === '') delete fields.content;

@@ -35,6 +35,9 @@ export function encodeFramesOf(response: Record<string, unknown>): string {
 }
 
 const noFixedKeys: ReadonlySet<string> = new Set();
+/** Fields of a chunk and of its choices that are put together in their own ways. */
+const ownKeys: ReadonlySet<string> = new Set(['choices', 'usage']);
+const ownChoiceKeys: ReadonlySet<string> = new Set(['index', 'text', 'logprobs']);
 
 /** A complete stream as the answer it stands for. Null when the stream failed, was cut, or held no chunk. */
 export function assemble(frames: Frame[]): Record<string, unknown> | null {
@@ -43,8 +46,8 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
   const answer: ChoiceChunk = {};
   const choices = new Map<number, CompletionsChoice>();
   for (const chunk of chunks) {
-    const { choices: parts, usage, ...rest } = chunk;
-    overlay(answer, rest);
+    const { choices: parts, usage } = chunk;
+    overlay(answer, chunk, ownKeys);
     if (isObject(usage)) answer.usage = usage;
     for (const part of listOf(parts)) addChoice(choices, objectOf(part));
   }
@@ -54,10 +57,10 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
 }
 
 function addChoice(choices: Map<number, CompletionsChoice>, part: CompletionsChoice): void {
-  const { index, text, logprobs, ...others } = part;
+  const { index, text, logprobs } = part;
   const key = numberOf(index) ?? 0;
   const choice = choices.get(key) ?? { text: '', logprobs: null };
   choices.set(key, choice);
-  overlay(choice, others);
+  overlay(choice, part, ownChoiceKeys);
   growObject(choice, { text: text ?? '', logprobs: logprobs ?? null }, noFixedKeys);
 }

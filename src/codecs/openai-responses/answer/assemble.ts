@@ -10,19 +10,28 @@ import type { ResponsesAnswer, ResponsesEvent, ResponsesItem } from '../wire.ts'
  * empty; it is then put together from the items. Null when the stream failed or was cut.
  */
 export function assemble(frames: Frame[]): Record<string, unknown> | null {
-  const items = new Map<number, ItemSoFar>();
-  let response: ResponsesAnswer | null = null;
+  const events: { event: ResponsesEvent; type: string }[] = [];
   for (const frame of frames) {
     const event: ResponsesEvent | null = objectIn(frame);
-    if (event === null || response !== null) continue;
+    if (event === null) continue;
     const type = textOf(event.type) || frame.event;
     if (type === 'error' || type === 'response.failed') return null;
-    if (type === 'response.completed' || type === 'response.incomplete') response = objectOf(event.response);
-    else addItemEvent(items, type, event);
+    if (type === 'response.completed' || type === 'response.incomplete') {
+      const response: ResponsesAnswer = objectOf(event.response);
+      return listOf(response.output).length > 0 ? response : withItems(response, events);
+    }
+    events.push({ event, type });
   }
-  if (response === null) return null;
-  if (listOf(response.output).length > 0 || items.size === 0) return response;
-  return { ...response, output: inOrder(items).map(finished) };
+  return null;
+}
+
+function withItems(
+  response: ResponsesAnswer,
+  events: readonly { event: ResponsesEvent; type: string }[],
+): ResponsesAnswer {
+  const items = new Map<number, ItemSoFar>();
+  for (const { event, type } of events) addItemEvent(items, type, event);
+  return items.size === 0 ? response : { ...response, output: inOrder(items).map(finished) };
 }
 
 /** An item that still grows: its parts by the numbers that the stream gives them. */
