@@ -25,7 +25,7 @@ interface Evidence {
 export async function judge(
   { database, disturbances, faults, timeline, upstream }: World,
   { limit, outcomes, samples }: Evidence,
-): Promise<Omit<TwoNodesReport, 'processes' | 'events' | 'repeated' | 'repeatedByKill'>> {
+): Promise<Omit<TwoNodesReport, 'processes' | 'memory' | 'events' | 'repeated' | 'repeatedByKill'>> {
   const rows = await ledgerOf(database.url);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const touches = (
@@ -90,8 +90,8 @@ export async function judge(
       ({ plan }) => plan.cutAfter === null && (upstream.arrivals.get(plan.nonce) ?? 0) > 1,
     ).length,
     budget: { limit, sent, overspent: Math.max(0, sent - limit) },
-    heapGrowthMiB: growthOf(samples.heap),
-    samples: samples.heap.length,
+    heapGrowthMiB: growthOf(samples.memory.used),
+    samples: samples.memory.used.length,
   };
 }
 

@@ -29,6 +29,8 @@ export interface TwoNodesReport {
   readonly heapGrowthMiB: number;
   /** The processes of that gateway: the one that was started first, then its workers. */
   readonly processes: readonly ProcessReport[];
+  /** Of the first of them, by minutes. */
+  readonly memory: readonly string[];
   readonly samples: number;
   /** Events that were sent to the gateways, through NATS and through Redis. */
   readonly events: LedgerReport;

@@ -17,7 +17,7 @@ import { type Network, openNetwork } from './network.ts';
 import type { TwoNodesReport } from './report.ts';
 import { openStallingDisk } from './stalling-disk.ts';
 import { startNodesUpstream } from './upstream.ts';
-import { processReports, startSampling } from './usage.ts';
+import { memoryTable, processReports, startSampling } from './usage.ts';
 import type { Keys, World } from './world.ts';
 
 export interface TwoNodesInput {
@@ -103,10 +103,12 @@ export async function runTwoNodes({
     const samples = sampling.end();
     const delivered = await events.end(EVENTS_QUIET_MS);
     const processes = await processReports(nodes[0], filesBefore, samples);
+    const table = memoryTable(nodes[0]?.pids()[0], samples);
     for (const node of nodes) await node.stop();
     return {
       ...(await judge(world, { outcomes, samples, limit: keys.limit })),
       processes,
+      memory: table,
       events: delivered,
       ...judgeRepeats(world, events.repeated()),
     };

@@ -41,14 +41,36 @@ export function growthOf(samples: readonly Sample[]): number {
   return Math.round(growthInTenMinutes(later) * 10) / 10;
 }
 
+/** What the process that was started says of its memory, in MiB. */
+const memoryMetrics = {
+  used: 'nodejs_heap_size_used_bytes',
+  heap: 'nodejs_heap_size_total_bytes',
+  external: 'nodejs_external_memory_bytes',
+} as const;
+
+type MemoryKind = keyof typeof memoryMetrics;
+
+const memoryKinds = Object.keys(memoryMetrics) as MemoryKind[];
+
+/** The least of each minute, as a table: to see whether memory levels off, or in what it grows. */
+export function memoryTable(pid: number | undefined, { memory, processes }: Samples): string[] {
+  const rounded = (samples: readonly Sample[]) =>
+    smallestOfMinutes(samples).map(({ value }) => String(Math.round(value)));
+  const resident = pid === undefined ? [] : (processes.get(pid)?.resident ?? []);
+  return [
+    `resident ${rounded(resident).join(' ')}`,
+    ...memoryKinds.map((kind) => `${kind} ${rounded(memory[kind]).join(' ')}`),
+  ];
+}
+
 export interface Samples {
-  readonly heap: Sample[];
+  readonly memory: Readonly<Record<MemoryKind, Sample[]>>;
   /** By the id of the process. */
   readonly processes: ReadonlyMap<number, { readonly resident: Sample[]; readonly files: Sample[] }>;
 }
 
 export function startSampling(node: GatewayNode | undefined) {
-  const heap: Sample[] = [];
+  const memory: Record<MemoryKind, Sample[]> = { used: [], heap: [], external: [] };
   const processes = new Map<number, { resident: Sample[]; files: Sample[] }>();
   const sample = async () => {
     const at = performance.now();
@@ -61,14 +83,16 @@ export function startSampling(node: GatewayNode | undefined) {
       of.resident.push({ at, value: used.residentBytes / 1_048_576 });
     }
     const reply = await node?.manage('GET', '/metrics').catch(() => null);
-    const [, bytes] = /^nodejs_heap_size_used_bytes (\d+)/m.exec(reply?.text ?? '') ?? [];
-    if (bytes !== undefined) heap.push({ at, value: Number(bytes) / 1_048_576 });
+    for (const kind of memoryKinds) {
+      const [, bytes] = new RegExp(`^${memoryMetrics[kind]} (\\d+)`, 'm').exec(reply?.text ?? '') ?? [];
+      if (bytes !== undefined) memory[kind].push({ at, value: Number(bytes) / 1_048_576 });
+    }
   };
   const timer = setInterval(() => void sample().catch(() => {}), SAMPLE_MS);
   return {
     end(): Samples {
       clearInterval(timer);
-      return { heap, processes };
+      return { memory, processes };
     },
   };
 }
