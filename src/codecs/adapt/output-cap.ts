@@ -53,14 +53,27 @@ const number = '[`\'"]?(\\d{1,9})';
  * Google (whose end of the range is not in it).
  */
 const lasting: readonly { pattern: RegExp; beyond?: true }[] = [
-  { pattern: new RegExp(`supports at most ${number} (?:completion|output) tokens`, 'i') },
-  { pattern: new RegExp(`range (?:of \\S+ (?:is|should be)|from) \\[ ?\\d+ ?, ?${number}`, 'i') },
-  { pattern: new RegExp(`must be less than or equal to ${number}`, 'i') },
-  { pattern: new RegExp(`> ${number},? which is the maximum allowed number of output tokens`, 'i') },
-  { pattern: new RegExp(`exceeds the model limit of ${number}`, 'i') },
-  { pattern: new RegExp(`expected a value (?:<=|≤) ?${number}`, 'i') },
+  { pattern: /* @__PURE__ */ new RegExp(`supports at most ${number} (?:completion|output) tokens`, 'i') },
   {
-    pattern: new RegExp(`supported range is from \\d+ \\(inclusive\\) to ${number} \\(exclusive\\)`, 'i'),
+    pattern: /* @__PURE__ */ new RegExp(
+      `range (?:of \\S+ (?:is|should be)|from) \\[ ?\\d+ ?, ?${number}`,
+      'i',
+    ),
+  },
+  { pattern: /* @__PURE__ */ new RegExp(`must be less than or equal to ${number}`, 'i') },
+  {
+    pattern: /* @__PURE__ */ new RegExp(
+      `> ${number},? which is the maximum allowed number of output tokens`,
+      'i',
+    ),
+  },
+  { pattern: /* @__PURE__ */ new RegExp(`exceeds the model limit of ${number}`, 'i') },
+  { pattern: /* @__PURE__ */ new RegExp(`expected a value (?:<=|≤) ?${number}`, 'i') },
+  {
+    pattern: /* @__PURE__ */ new RegExp(
+      `supported range is from \\d+ \\(inclusive\\) to ${number} \\(exclusive\\)`,
+      'i',
+    ),
     beyond: true,
   },
 ];

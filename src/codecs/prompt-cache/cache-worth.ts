@@ -32,7 +32,8 @@ export function leastKept(model: string): number {
 /** Whether the vendor would surely not keep the prompt. A mark would cost nothing then, and do nothing. */
 function isTooShort({ messages, model, system, tools }: JsonObject): boolean {
   const enough = leastKept(typeof model === 'string' ? model : '');
-  return bytesOf([tools, system, messages], enough) < enough;
+  // The longest texts come first, for one of them is mostly enough.
+  return bytesOf([system, messages, tools], enough) < enough;
 }
 
 /** UTF-8 bytes of the names and texts in a value, counted no further than `enough`. */

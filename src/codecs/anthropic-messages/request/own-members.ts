@@ -1,5 +1,5 @@
+import { OwnFields, withOwnFields } from '../../adapt/own-fields.ts';
 import { isObject, type JsonObject, listOf, objectOf } from '../../json/values.ts';
-import { extraMembers } from '../../json/wire-check.ts';
 import type {
   MessageParam,
   MessagesRequest,
@@ -27,11 +27,13 @@ const knownFields: ReadonlySet<string> = new Set<keyof MessagesRequest>([
   'metadata',
   'stream',
 ]);
-const knownInside: Readonly<Record<string, ReadonlySet<string>>> = {
+const knownWithTier: ReadonlySet<string> = new Set([...knownFields, 'service_tier']);
+/** Objects of a request whose own fields are known. */
+const holders = ['output_config', 'metadata'] as const satisfies (keyof MessagesRequest)[];
+const knownInside: Readonly<Record<(typeof holders)[number], ReadonlySet<string>>> = {
   output_config: new Set<keyof OutputConfig>(['effort', 'format']),
   metadata: new Set<keyof RequestMetadata>(['user_id']),
 };
-const insides = Object.entries(knownInside);
 const knownOfTool: ReadonlySet<string> = new Set<keyof ToolOffer>([
   'type',
   'name',
@@ -51,46 +53,26 @@ const MESSAGES = 'messages.';
 const knownOfMessage: ReadonlySet<string> = new Set<keyof MessageParam>(['role', 'content']);
 
 /**
- * What only this format can say: members of the request, and by their path those of its parts. What a member of
+ * What only this format can say: fields of the request, and by their path those of its parts. What a field of
  * tools says is listed by the tool's name. Null when there is nothing.
  */
 export function ownMembers(body: MessagesRequest & JsonObject): JsonObject | null {
-  const members = new Map<string, unknown>();
-  const add = (prefix: string, found: JsonObject | null) => {
-    if (found !== null) for (const name of Object.keys(found)) members.set(prefix + name, found[name]);
-  };
-  add('', extraMembers(body, knownFields));
+  const fields = new OwnFields();
+  const tier = body.service_tier;
   // What the vendor does anyway says nothing, and the other tier has a word in the neutral model.
-  const tier = members.get('service_tier');
-  if (tier === 'auto' || tier === STANDARD_ONLY) members.delete('service_tier');
+  fields.addFrom(body, tier === 'auto' || tier === STANDARD_ONLY ? knownWithTier : knownFields);
   const { thinking } = body;
   if (isObject(thinking) && !knownThinking.has(objectOf<ThinkingOption>(thinking).type))
-    members.set('thinking', thinking);
-  for (const [name, names] of insides) {
-    const inner = body[name];
-    if (isObject(inner)) add(`${name}.`, extraMembers(inner, names));
+    fields.set('thinking', thinking);
+  for (const name of holders) {
+    const holder = body[name];
+    if (isObject(holder)) fields.addFrom(holder, knownInside[name], `${name}.`);
   }
   for (const message of listOf(body.messages))
-    if (isObject(message)) add(MESSAGES, extraMembers(message, knownOfMessage));
-  add(TOOLS, membersOfTools(listOf(body.tools)));
-  return members.size === 0 ? null : Object.fromEntries(members);
-}
-
-/** Members of tools that only this format knows, each with its values by the names of their tools. */
-function membersOfTools(tools: readonly unknown[]): JsonObject | null {
-  let ofTools: Map<string, Map<string, unknown>> | null = null;
-  for (const tool of tools) {
-    if (!isObject(tool) || !isFunction(tool)) continue;
-    const extraFields = extraMembers(tool, knownOfTool);
-    if (extraFields === null) continue;
-    ofTools ??= new Map();
-    for (const [key, value] of Object.entries(extraFields)) {
-      const byName = ofTools.get(key) ?? new Map<string, unknown>();
-      ofTools.set(key, byName.set(tool.name, value));
-    }
-  }
-  if (ofTools === null) return null;
-  return Object.fromEntries([...ofTools].map(([key, byName]) => [key, Object.fromEntries(byName)]));
+    if (isObject(message)) fields.addFrom(message, knownOfMessage, MESSAGES);
+  for (const tool of listOf(body.tools))
+    if (isObject(tool) && isFunction(tool)) fields.addOfTool(tool, tool.name, knownOfTool, TOOLS);
+  return fields.found();
 }
 
 type NamedTool = ToolOffer & { name: string };
@@ -101,27 +83,13 @@ function isFunction(tool: ToolOffer): tool is NamedTool {
   return typeof tool.name === 'string' && (type === undefined || type === null || type === 'custom');
 }
 
-/** The request with the members that `ownMembers` found, where they were. */
-export function putBack(request: MessagesRequest, members: JsonObject): MessagesRequest {
-  const result: MessagesRequest & JsonObject = { ...request };
-  for (const [path, value] of Object.entries(members)) {
-    if (path.startsWith(MESSAGES)) continue;
-    const [name = '', key = ''] = split(path);
-    if (name === 'tools') result.tools = listOf(result.tools).map((tool) => withMember(tool, key, value));
-    else if (key !== '') result[name] = { ...objectOf(result[name]), [key]: value };
-    else result[name] = value;
-  }
-  return result;
-}
-
-function split(path: string): string[] {
-  const name = ['tools', ...Object.keys(knownInside)].find((candidate) => path.startsWith(`${candidate}.`));
-  return name === undefined ? [path] : [name, path.slice(name.length + 1)];
-}
-
-function withMember(tool: unknown, key: string, byName: unknown): unknown {
-  if (!isObject(tool) || !isFunction(tool)) return tool;
-  const { name } = tool;
-  const values = objectOf(byName);
-  return Object.hasOwn(values, name) ? { ...tool, [key]: values[name] } : tool;
+/** The request with the fields that `ownMembers` found, where they were; those of messages have no place of their own. */
+export function putBack(request: MessagesRequest, fields: JsonObject): MessagesRequest {
+  const own = Object.entries(fields).filter(([path]) => !path.startsWith(MESSAGES));
+  return withOwnFields(request, Object.fromEntries(own), {
+    holders,
+    tools: TOOLS,
+    mapTools: (tools, change) =>
+      listOf(tools).map((tool) => (isObject(tool) && isFunction(tool) ? change(tool, tool.name) : tool)),
+  });
 }
