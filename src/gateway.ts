@@ -15,7 +15,7 @@ import { openAgentRegistry } from './agents/registry/open.ts';
 import { alertEngine } from './alerts/engine.ts';
 import { openAlerts } from './alerts/open.ts';
 import { scheduleBackups } from './backup/scheduled.ts';
-import { usedKeyLimits } from './budgets/key-limits.ts';
+import { usedKeyLimits } from './budgets/used-key-limits.ts';
 import { cacheShare, createAnswerCache } from './cache/answers.ts';
 import type { Route } from './combos/resolve.ts';
 import { createRouting } from './combos/routing.ts';

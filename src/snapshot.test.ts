@@ -7,7 +7,7 @@ import { startGateway, waitFor } from '../test/support/gateway.ts';
 import { keyIndexOf } from './access/keys/key-index.ts';
 import type { KeyRecord } from './access/schema.ts';
 import { createCatalog } from './catalog/catalog.ts';
-import { defaultOptions } from './combos/schema.ts';
+import { defaultOptions } from './combos/combo-schema.ts';
 import { storageKey } from './connections/credentials/seal.ts';
 import type { OpenConnection } from './connections/schema.ts';
 import { connectionStore } from './connections/store.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keyName } from './keys/name-schema.ts';
 
 /** A gateway key, without its text: only the hash of it is kept. Times in milliseconds since the epoch. */
 export const keyRecord = z.object({
@@ -26,14 +27,6 @@ export const keyRecord = z.object({
 });
 
 export type KeyRecord = z.infer<typeof keyRecord>;
-
-/** What a key may be called. */
-export const keyName = z
-  .string()
-  .trim()
-  .min(1, 'a key needs a name')
-  .max(100, 'a name has at most 100 characters')
-  .regex(/^[^\u0000-\u001f\u007f]*$/, 'a name has no control characters');
 
 /** Text that stands for somebody or something in lists and in tags. */
 const shortText = (what: string) =>

@@ -5,9 +5,10 @@ import type { Store } from '../store/database.ts';
 import type { KeyTable, Tables } from '../store/tables.ts';
 import { createKey, hashKey } from './keys/keys.ts';
 import { latestUsedKeys } from './keys/latest-use.ts';
+import { keyName } from './keys/name-schema.ts';
 import type { KeyPageQuery } from './keys/page.ts';
 import { recordOf, unknownContext } from './keys/stored-key.ts';
-import { type KeyRecord, keyName } from './schema.ts';
+import type { KeyRecord } from './schema.ts';
 
 export interface NewKey {
   name: string;

@@ -91,8 +91,8 @@ function count(window: DigestWindow, { attributes }: CloudEvent, now: number): v
   const { type } = attributes;
   const at = new Date(now).toISOString();
   window.count += 1;
-  const known = window.groups.find((one) => one.type === type && one.subject === subject);
-  if (known !== undefined) Object.assign(known, { count: known.count + 1, last: at });
+  const group = window.groups.find((one) => one.type === type && one.subject === subject);
+  if (group !== undefined) Object.assign(group, { count: group.count + 1, last: at });
   else if (window.groups.length < MOST_GROUPS)
     window.groups.push({ type, subject, count: 1, first: at, last: at });
   else window.moreGroups += 1;

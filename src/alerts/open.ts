@@ -52,12 +52,12 @@ export async function openAlerts(input: OpenAlertsInput): Promise<Alerts> {
   const digests = digestStore(store);
   let engine: AlertEngine | null = null;
   let current: readonly OpenAlert[] = await stored.list();
-  let wanted = namesWanted(current);
+  let wantedNames = namesWanted(current);
   const reload = async () => {
     const next = await stored.list();
     if (JSON.stringify(next) === JSON.stringify(current)) return;
     current = next;
-    wanted = namesWanted(current);
+    wantedNames = namesWanted(current);
     await engine
       ?.changed()
       .catch((error: unknown) =>
@@ -77,7 +77,7 @@ export async function openAlerts(input: OpenAlertsInput): Promise<Alerts> {
       const sender = openSender(alert, input);
       return createRunningAlert({ alert, sender, digests, publish, instance, log, now });
     },
-    wants: (name) => wanted.has(name),
+    wants: (name) => wantedNames.has(name),
     any: () => current.some(({ paused }) => !paused),
     reload,
     attach(next) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AlertTarget } from './target-schema.ts';
 
 /** How an alert reaches somebody. */
 export const alertKind = z.enum(['webhook', 'slack', 'email', 'command']);
@@ -31,15 +32,6 @@ const name = z
     /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
     'a name has letters, digits, dots, dashes and underscores, and begins with a letter or digit',
   );
-
-/** Where an alert goes. It may be a secret, and is stored encrypted. */
-export const alertTarget = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('webhook'), url: z.string() }),
-  z.object({ kind: z.literal('slack'), url: z.string() }),
-  z.object({ kind: z.literal('email'), to: z.array(z.string()).min(1) }),
-  z.object({ kind: z.literal('command'), file: z.string(), args: z.array(z.string()) }),
-]);
-export type AlertTarget = z.infer<typeof alertTarget>;
 
 /** What a new alert is made of. */
 export const newAlertInput = z.strictObject({

@@ -25,14 +25,14 @@ const selectable = (Object.keys(eventTypes) as EventName[]).filter((name) => !na
 
 /** The names of events that patterns stand for. @throws GatewayError `invalid_request` for one that stands for none */
 export function namesOf(patterns: readonly string[]): EventName[] {
-  const found = patterns.flatMap((pattern) => {
+  const matchingTypes = patterns.flatMap((pattern) => {
     const start = pattern.endsWith('*') ? pattern.slice(0, -1) : null;
     const names = selectable.filter((name) => (start === null ? name === pattern : name.startsWith(start)));
     if (names.length > 0) return names;
     const message = `on: there is no event "${pattern.slice(0, 100)}"; \`gateway events types\` lists them`;
     throw new GatewayError('invalid_request', message, { param: 'on' });
   });
-  return [...new Set(found)];
+  return [...new Set(matchingTypes)];
 }
 
 /** @throws GatewayError `invalid_request` for what is no expression of CESQL, or calls functions that there are not */
@@ -60,8 +60,8 @@ interface Selection {
 /** The expression of CESQL that selects the events of an alert, and those that are meant for it alone. */
 export function filterOf({ id, on, where }: Selection): string {
   const types = namesOf(on).map((name) => `'${typeOf(name)}'`);
-  const wanted = `type IN (${types.join(', ')})`;
+  const condition = `type IN (${types.join(', ')})`;
   const own = ['alert.digest', 'alert.test'] as const;
   const forIt = `type IN (${own.map((name) => `'${typeOf(name)}'`).join(', ')}) AND subject = '${id}'`;
-  return `(${where === null ? wanted : `(${wanted}) AND (${where})`}) OR (${forIt})`;
+  return `(${where === null ? condition : `(${condition}) AND (${where})`}) OR (${forIt})`;
 }

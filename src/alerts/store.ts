@@ -5,7 +5,8 @@ import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { AlertTable } from '../store/tables.ts';
-import { type AlertRecord, type AlertTarget, alertTarget, type OpenAlert } from './schema.ts';
+import type { AlertRecord, OpenAlert } from './schema.ts';
+import { type AlertTarget, alertTarget } from './target-schema.ts';
 
 export interface NewAlert {
   readonly target: AlertTarget;

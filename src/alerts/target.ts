@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { GatewayError } from '../lib/error.ts';
-import type { AlertKind, AlertTarget } from './schema.ts';
+import type { AlertKind } from './schema.ts';
+import type { AlertTarget } from './target-schema.ts';
 
 const MOST_RECIPIENTS = 20;
 /** One address as mail programs take it; what is allowed beyond is decided by the mail server. */

@@ -63,11 +63,6 @@ export function backupName(now: number): string {
   return `modelgate-${new Date(now).toISOString().replace(/[:.]/g, '-')}.tar.gz`;
 }
 
-/** Why a backup ends that is being made while the gateway stops. */
-export function gatewayStops(): GatewayError {
-  return new GatewayError('service_stopped', 'The gateway stops, so the backup was not made');
-}
-
 /**
  * Makes a backup of the configuration and the database while a gateway may be running, reads it back, and only then
  * gives it its name. It is readable by its owner only, and overwrites nothing. A database on a server becomes the same file as one in

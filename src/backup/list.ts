@@ -35,19 +35,19 @@ export async function listBackups(dataDir: string): Promise<BackupFile[]> {
 export async function findBackup(dataDir: string, name: string): Promise<BackupFile | null> {
   if (!fileName.test(name)) return null;
   const path = join(backupFolder(dataDir), name);
-  const found = await stat(path).catch(() => null);
-  if (found === null || !found.isFile()) return null;
+  const stats = await stat(path).catch(() => null);
+  if (stats === null || !stats.isFile()) return null;
   const manifest = await readManifest(path).catch((error: unknown) => {
     if (error instanceof GatewayError) return null;
     throw error;
   });
-  return { name, path, bytes: found.size, manifest };
+  return { name, path, bytes: stats.size, manifest };
 }
 
 /** False when there was none. */
 export async function removeBackup(dataDir: string, name: string): Promise<boolean> {
-  const found = await findBackup(dataDir, name);
-  if (found === null) return false;
-  await rm(found.path);
+  const backup = await findBackup(dataDir, name);
+  if (backup === null) return false;
+  await rm(backup.path);
   return true;
 }

@@ -32,17 +32,17 @@ export function unpackBackup(
     );
     if (!due.has('modelgate.db')) throw new Error('it has no database');
     for await (const member of members) {
-      const said = due.get(member.name);
-      if (said === undefined)
+      const expected = due.get(member.name);
+      if (expected === undefined)
         throw new Error(`its member ${JSON.stringify(member.name)} is not in its manifest, or there twice`);
       due.delete(member.name);
-      if (member.bytes !== said.bytes)
-        throw new Error(`its member ${said.name} has another size than its manifest says`);
-      const digest = await copied(member, folder === null ? null : join(folder, said.name), () =>
+      if (member.bytes !== expected.bytes)
+        throw new Error(`its member ${expected.name} has another size than its manifest says`);
+      const digest = await copied(member, folder === null ? null : join(folder, expected.name), () =>
         progress(read()),
       );
-      if (digest !== said.sha256)
-        throw new Error(`its member ${said.name} is damaged: its SHA-256 is not that of its manifest`);
+      if (digest !== expected.sha256)
+        throw new Error(`its member ${expected.name} is damaged: its SHA-256 is not that of its manifest`);
     }
     const [missing] = due.keys();
     if (missing !== undefined) throw new Error(`its member ${missing} is missing`);

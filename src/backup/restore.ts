@@ -54,14 +54,14 @@ export async function restoreBackup(input: RestoreInput): Promise<Restored> {
     const manifest = await unpackBackup(file, work);
     await prove(work, file);
     const key = await keyOf(input, work, manifest);
-    const found = { manifest, keyMatches: key.matches };
+    const contents = { manifest, keyMatches: key.matches };
     if (database !== null)
-      return { ...found, ...(await restoreOnServer({ ...input, database }, work, manifest, key.name)) };
+      return { ...contents, ...(await restoreOnServer({ ...input, database }, work, manifest, key.name)) };
     await input.confirmed(manifest);
     const previous = await keepPrevious(dataDir, now);
     // The database comes last: with the files of the backup and the old database, a restore can be begun again.
     await place(dataDir, work, [...othersOf(manifest), 'modelgate.db']);
-    return { ...found, to: databasePath(dataDir), previous };
+    return { ...contents, to: databasePath(dataDir), previous };
   } finally {
     await rm(work, { recursive: true, force: true });
     lock.release();

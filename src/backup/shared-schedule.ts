@@ -36,14 +36,14 @@ export async function whenDueInCluster<T>(
     // Somebody else may have been done with it just before.
     const at = await dueAt(store, everyMs);
     if (at === null) return null;
-    const made = await make();
+    const result = await make();
     const { db, node } = store;
     await db
       .insertInto('job_runs')
       .values({ name: JOB, at, node })
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ at, node }))
       .execute();
-    return made;
+    return result;
   } finally {
     clearInterval(renewal);
     await lease.release().catch(onError);

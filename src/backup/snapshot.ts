@@ -53,8 +53,8 @@ export function databaseFault(path: string): string | null {
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(path, { readOnly: true });
-    const said = String(database.prepare('pragma integrity_check(1)').get()?.['integrity_check']);
-    return said === 'ok' ? null : said;
+    const checkResult = String(database.prepare('pragma integrity_check(1)').get()?.['integrity_check']);
+    return checkResult === 'ok' ? null : checkResult;
   } catch (error) {
     return String(error);
   } finally {

@@ -68,10 +68,10 @@ export async function* tarMembers(chunks: AsyncIterable<Buffer>): AsyncGenerator
 }
 
 function parseHeader(block: Buffer): { name: string; bytes: number } {
-  const said = Number.parseInt(textAt(block, 148, 8), 8);
+  const headerSum = Number.parseInt(textAt(block, 148, 8), 8);
   const unsigned = Buffer.from(block);
   unsigned.fill(' ', 148, 156);
-  if (said !== checksum(unsigned)) throw new Error('it is no tar archive, or damaged');
+  if (headerSum !== checksum(unsigned)) throw new Error('it is no tar archive, or damaged');
   const name = textAt(block, 0, 100);
   const type = String.fromCharCode(block[156] ?? 0);
   if ((type !== '0' && type !== '\0') || textAt(block, 345, 155) !== '')

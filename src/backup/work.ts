@@ -95,13 +95,13 @@ export function createBackupWork(input: WorkInput): BackupWork {
       input.ended?.({ action, caller, target, reason: null });
       return { success: true, message, reason: null };
     } catch (error) {
-      const known = error instanceof GatewayError;
-      if (!known || error.status >= 500) report(error);
-      const message = known
+      const isGatewayError = error instanceof GatewayError;
+      if (!isGatewayError || error.status >= 500) report(error);
+      const message = isGatewayError
         ? error.message.replaceAll(`${dataDir}/`, '')
         : 'It failed; the log has the cause';
       await tasks.finish(taskId, 'Error', message).catch(report);
-      const reason = known ? error.code : 'internal_error';
+      const reason = isGatewayError ? error.code : 'internal_error';
       input.ended?.({ action, caller, target, reason });
       return { success: false, message, reason };
     }
@@ -130,8 +130,8 @@ export function createBackupWork(input: WorkInput): BackupWork {
         });
         const ended = carryOut(taskId, work);
         const end = wait ? await Promise.race([ended, delay(MOMENT_MS, null, { ref: false })]) : null;
-        const told = end === null ? recordedFailure(ended, work) : Promise.resolve();
-        void told.catch(report).finally(resolve);
+        const recording = end === null ? recordedFailure(ended, work) : Promise.resolve();
+        void recording.catch(report).finally(resolve);
         return { taskId, end: end && { success: end.success, message: end.message } };
       } catch (error) {
         resolve();

@@ -22,13 +22,13 @@ export function indexOf(counters: Iterable<Counter>): BudgetIndex {
   const scopes = new Set(all.map(({ budget }) => scopeOf(budget)));
   const pricedScopes = new Set(all.filter(isUsd).map(({ budget }) => scopeOf(budget)));
   const applying = ({ comboId, keyId, tags = [] }: ChargedRequest, path: ChargePath | null): Counter[] => {
-    const found = [...(index.get('global') ?? none), ...(index.get(`key:${keyId}`) ?? none)];
-    if (scopes.has('tag')) for (const tag of tags) found.push(...(index.get(`tag:${tag}`) ?? none));
-    if (comboId !== null) found.push(...(index.get(`combo:${comboId}`) ?? none));
-    if (path === null) return found;
-    for (const inner of path.innerCombos) found.push(...(index.get(`combo:${inner}`) ?? none));
-    found.push(...(index.get(`connection:${path.connectionId}`) ?? none));
-    return found;
+    const candidates = [...(index.get('global') ?? none), ...(index.get(`key:${keyId}`) ?? none)];
+    if (scopes.has('tag')) for (const tag of tags) candidates.push(...(index.get(`tag:${tag}`) ?? none));
+    if (comboId !== null) candidates.push(...(index.get(`combo:${comboId}`) ?? none));
+    if (path === null) return candidates;
+    for (const inner of path.innerCombos) candidates.push(...(index.get(`combo:${inner}`) ?? none));
+    candidates.push(...(index.get(`connection:${path.connectionId}`) ?? none));
+    return candidates;
   };
   return {
     applying,

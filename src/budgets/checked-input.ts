@@ -55,7 +55,7 @@ async function subjectOf(
     throw new GatewayError('invalid_request', `name the ${scope} as subject`, { param: 'subject' });
   const fault = scope === 'tag' ? tagFault(wanted) : null;
   if (fault !== null) throw new GatewayError('invalid_request', fault, { param: 'subject' });
-  const found = await findSubject(scope, wanted);
-  if (found !== null) return found.id;
+  const subject = await findSubject(scope, wanted);
+  if (subject !== null) return subject.id;
   throw new GatewayError('invalid_request', `There is no ${scope} "${wanted}"`, { param: 'subject' });
 }

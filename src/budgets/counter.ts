@@ -87,8 +87,8 @@ export function lapsedLeases({ lease, window }: Counter, at: number): number {
 /** What neither is used nor set aside, in the counter's own units. */
 export function remainingAt(counter: Counter, at: number): number {
   const { held, spent } = levelAt(counter, at);
-  const taken = spent + usedElsewhereAt(counter, at) + held + lapsedLeases(counter, at);
-  return Math.max(0, limitOf(counter) - taken);
+  const total = spent + usedElsewhereAt(counter, at) + held + lapsedLeases(counter, at);
+  return Math.max(0, limitOf(counter) - total);
 }
 
 /** What all are known to have used and set aside, by the buckets that count. */
@@ -112,12 +112,12 @@ export function fits(counter: Counter, amount: number, at: number): boolean {
 
 /** The bucket that begins at `start`; those that are long past are forgotten when it is new. */
 function bucketOf({ buckets, window }: Counter, start: number): Bucket {
-  const known = buckets.get(start);
-  if (known !== undefined) return known;
+  const bucket = buckets.get(start);
+  if (bucket !== undefined) return bucket;
   for (const [old, { held }] of buckets) if (held === 0 && old < start - window.keepMs) buckets.delete(old);
-  const made: Bucket = { spent: 0, held: 0, unpriced: 0 };
-  buckets.set(start, made);
-  return made;
+  const newBucket: Bucket = { spent: 0, held: 0, unpriced: 0 };
+  buckets.set(start, newBucket);
+  return newBucket;
 }
 
 export function reserveIn(counter: Counter, start: number, amount: number): void {

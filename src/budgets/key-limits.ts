@@ -6,16 +6,9 @@ import { keyStore } from '../access/store.ts';
 import type { Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
-import { rowOfBudget } from './budget-row.ts';
-import type { Limits } from './limits.ts';
-import {
-  type BudgetMetric,
-  type BudgetPeriod,
-  type BudgetRecord,
-  type budgetRow,
-  unpricedRule,
-} from './schema.ts';
+import { type BudgetMetric, type BudgetPeriod, type BudgetRecord, unpricedRule } from './schema.ts';
 import { type BudgetStore, budgetStore } from './store.ts';
+import { limitsOfKey } from './used-key-limits.ts';
 
 const MAXIMUM = 1e12;
 const tooLarge = 'a limit is 1000000000000 at most';
@@ -137,10 +130,6 @@ function isMoney({ metric, period }: BudgetRecord): boolean {
   return metric === 'usd' && (period === 'day' || period === 'week' || period === 'month');
 }
 
-async function limitsOfKey(budgets: BudgetStore, keyId: string): Promise<BudgetRecord[]> {
-  return (await budgets.list()).filter(({ scope, subject }) => scope === 'key' && subject === keyId);
-}
-
 /** The limits of a key as they are shown with it. */
 function shownKeyLimits(budgets: readonly BudgetRecord[], keyId: string): z.infer<typeof row> {
   return limitsShownOf(budgets.filter(({ scope, subject }) => scope === 'key' && subject === keyId));
@@ -171,34 +160,6 @@ function limitsShownOf(own: readonly BudgetRecord[]): z.infer<typeof row> {
     rpm: perMinute('requests'),
     tpm: perMinute('tokens'),
   };
-}
-
-/** A limit of a key as its holder sees it. Amounts in USD, tokens or requests. */
-export type KeyLimit = Pick<
-  z.infer<typeof budgetRow>,
-  'metric' | 'limit' | 'period' | 'spent' | 'remaining' | 'resets_at'
->;
-
-/** The limits of one key and how much of each is used. @param now milliseconds since the epoch */
-export async function usedKeyLimits(
-  store: Pick<Store, 'db'>,
-  { counter }: Pick<Limits, 'counter'>,
-  keyId: string,
-  now: number,
-): Promise<KeyLimit[]> {
-  const own = await limitsOfKey(
-    budgetStore(store, () => now),
-    keyId,
-  );
-  return own.map((budget) => {
-    const { limit, metric, period, remaining, resets_at, spent } = rowOfBudget(
-      budget,
-      null,
-      counter(budget.id),
-      now,
-    );
-    return { metric, limit, period, spent, remaining, resets_at };
-  });
 }
 
 /** The resource of keys, with the limits of each as fields that can be read, given and changed. */

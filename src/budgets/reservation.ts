@@ -135,11 +135,11 @@ export function createReservation(context: ReservationContext, asked: ChargedReq
       if (closed) return;
       closed = true;
       const time = now();
-      const given = claims;
+      const currentClaims = claims;
       release();
       if (used === null) return;
       for (const counter of applying(asked, at.held)) {
-        const claim = given.find((one) => one.counter === counter);
+        const claim = currentClaims.find((one) => one.counter === counter);
         // Without a claim: the budget was made while the request was under way.
         const bucket = claim?.bucket ?? counter.window.bucketAt(time);
         addUse(counter, bucket, spendingOf(counter, used, claim?.amount ?? 0));

@@ -57,8 +57,8 @@ export function thresholdStore({ db }: Pick<Store, 'db'>) {
         .execute();
       const last = new Map<string, { soft: number | null; exceeded: number | null }>();
       for (const { at, budget_id, kind } of rows) {
-        const known = last.get(budget_id) ?? { soft: null, exceeded: null };
-        last.set(budget_id, { ...known, [kind]: at });
+        const existing = last.get(budget_id) ?? { soft: null, exceeded: null };
+        last.set(budget_id, { ...existing, [kind]: at });
       }
       return last;
     },

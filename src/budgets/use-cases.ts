@@ -31,23 +31,23 @@ export function budgetUseCases({ db }: Pick<Store, 'db'>, now: () => number) {
     set: (input: Record<string, unknown>): Promise<BudgetRecord> =>
       db.transaction().execute(async (trx) => {
         const budgets = budgetStore({ db: trx }, now);
-        const wanted = await checkedBudget(input, subjectsIn({ db: trx }));
-        const known = await budgets.at(wanted);
-        if (known === null) return budgets.add(wanted);
-        const patch: BudgetPatch = { limit: wanted.limit };
-        if (input['soft_percent'] !== undefined) patch.softPercent = wanted.softPercent;
-        if (input['unpriced'] !== undefined) patch.unpriced = wanted.unpriced;
-        await budgets.update(known.id, patch);
-        return (await budgets.find(known.id)) ?? known;
+        const checked = await checkedBudget(input, subjectsIn({ db: trx }));
+        const existing = await budgets.at(checked);
+        if (existing === null) return budgets.add(checked);
+        const patch: BudgetPatch = { limit: checked.limit };
+        if (input['soft_percent'] !== undefined) patch.softPercent = checked.softPercent;
+        if (input['unpriced'] !== undefined) patch.unpriced = checked.unpriced;
+        await budgets.update(existing.id, patch);
+        return (await budgets.find(existing.id)) ?? existing;
       }),
 
     /** Changes what is named of a budget. @throws GatewayError `not_found` */
     async change(id: string, input: Record<string, unknown>): Promise<BudgetRecord> {
       const { limit, soft_percent, unpriced } = budgetChange.parse(input);
-      const known = await budgetStore({ db }, now).find(id);
-      if (known === null) throw gone(id);
-      if (limit !== undefined && known.metric !== 'usd' && !Number.isInteger(limit))
-        throw new GatewayError('invalid_request', `a limit of ${known.metric} is a whole number`, {
+      const budget = await budgetStore({ db }, now).find(id);
+      if (budget === null) throw gone(id);
+      if (limit !== undefined && budget.metric !== 'usd' && !Number.isInteger(limit))
+        throw new GatewayError('invalid_request', `a limit of ${budget.metric} is a whole number`, {
           param: 'limit',
         });
       const patch: BudgetPatch = {};

@@ -29,16 +29,16 @@ export function createAffinity({ capacity = 10_000, idleMs = 3_600_000, now }: A
   const sessions = new Map<string, { entry: AffinityEntry; at: number }>();
   return {
     of(session) {
-      const found = sessions.get(session);
-      if (found === undefined) return null;
-      if (now() - found.at <= idleMs) return found.entry;
+      const existing = sessions.get(session);
+      if (existing === undefined) return null;
+      if (now() - existing.at <= idleMs) return existing.entry;
       sessions.delete(session);
       return null;
     },
     isNews(session, { connectionId, model }) {
-      const known = sessions.get(session);
-      if (known === undefined || now() - known.at > idleMs * REPEATED) return true;
-      return known.entry.connectionId !== connectionId || known.entry.model !== model;
+      const existing = sessions.get(session);
+      if (existing === undefined || now() - existing.at > idleMs * REPEATED) return true;
+      return existing.entry.connectionId !== connectionId || existing.entry.model !== model;
     },
     keep(session, entry) {
       // A map gives its members in the order in which they were put in.

@@ -5,7 +5,7 @@ import { newId } from '../lib/id.ts';
 import { findProvider } from '../providers/index.ts';
 import type { Store } from '../store/database.ts';
 import type { AliasTable } from '../store/tables.ts';
-import { type AliasRecord, newAliasInput } from './schema.ts';
+import { type AliasRecord, newAliasInput } from './alias-schema.ts';
 
 export type NewAlias = Pick<AliasRecord, 'name' | 'target'>;
 

@@ -9,11 +9,11 @@ import type { Skip } from './trace.ts';
 
 /** What a pool is for requests of `format`: worked out once for a combo, since it is the same for all of them. */
 export function candidatesByFormat(pool: Pool, format: WireFormat): CandidatesByFormat {
-  const known = pool.byFormat?.get(format);
-  if (known !== undefined) return known;
-  const made = make(pool, format);
-  pool.byFormat?.set(format, made);
-  return made;
+  const existing = pool.byFormat?.get(format);
+  if (existing !== undefined) return existing;
+  const candidates = make(pool, format);
+  pool.byFormat?.set(format, candidates);
+  return candidates;
 }
 
 function make(pool: Pool, format: WireFormat): CandidatesByFormat {

@@ -1,5 +1,6 @@
+import type { ComboOptions, ComboRecord } from './combo-schema.ts';
 import type { Pool } from './pool.ts';
-import type { ComboOptions, ComboRecord, OptionsRow } from './schema.ts';
+import type { OptionsRow } from './schema.ts';
 
 /**
  * A combo as it is shown. Times in ISO 8601.

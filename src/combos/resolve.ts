@@ -1,10 +1,10 @@
 import { GatewayError } from '../lib/error.ts';
 import type { Aliases, AliasMatch } from './aliases.ts';
 import { candidateOf } from './candidate.ts';
+import { defaultOptions } from './combo-schema.ts';
 import type { Combos } from './compile.ts';
 import type { ConnectionIndex, Route } from './connection-index.ts';
 import { narrowed, type Pool } from './pool.ts';
-import { defaultOptions } from './schema.ts';
 import type { ResolvedBy } from './trace.ts';
 
 export type { Route } from './connection-index.ts';

@@ -9,19 +9,19 @@ const LONGEST_NAME = 256;
  * are other routes.
  */
 export function createResolver(): typeof resolve {
-  let known = new Map<string, ResolvedModel>();
+  let cache = new Map<string, ResolvedModel>();
   let knownRoutes: Routes | null = null;
   return (requested, routes) => {
     if (routes !== knownRoutes) {
-      known = new Map();
+      cache = new Map();
       knownRoutes = routes;
     }
-    const found = known.get(requested);
-    if (found !== undefined) return found;
+    const existing = cache.get(requested);
+    if (existing !== undefined) return existing;
     const { pool, via } = resolve(requested, routes);
     const resolved = { pool: { ...pool, byFormat: pool.byFormat ?? new Map() }, via };
-    if (known.size >= MOST_NAMES) known.clear();
-    if (requested.length <= LONGEST_NAME) known.set(requested, resolved);
+    if (cache.size >= MOST_NAMES) cache.clear();
+    if (requested.length <= LONGEST_NAME) cache.set(requested, resolved);
     return resolved;
   };
 }

@@ -6,9 +6,10 @@ import { connectionAt, routesOf } from '../../test/support/routing.ts';
 import type { Resource, Row } from '../http/resource.ts';
 import { openStore } from '../store/database.ts';
 import { aliasesResource } from './alias-resource.ts';
+import { aliasRow } from './alias-schema.ts';
 import { aliasStore } from './alias-store.ts';
 import { combosResource } from './resource.ts';
-import { aliasRow, comboChange, comboRow } from './schema.ts';
+import { comboChange, comboRow } from './schema.ts';
 import { comboStore } from './store.ts';
 
 async function opened(test: TestContext) {

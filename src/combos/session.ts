@@ -86,8 +86,8 @@ function memberText(piece: Buffer, key: Buffer, end: number): string | null {
   const open = valueStart(piece, end);
   if (piece[open] !== QUOTE) return null;
   const close = stringEnd(piece, open);
-  const told = close !== -1 && close - open <= MAX_TEXT && close - open > 2;
-  return told ? piece.toString('utf8', open + 1, close - 1) : null;
+  const isComplete = close !== -1 && close - open <= MAX_TEXT && close - open > 2;
+  return isComplete ? piece.toString('utf8', open + 1, close - 1) : null;
 }
 
 /** What only a turn of the model has: from there on a conversation has begun. */
@@ -110,23 +110,23 @@ function beginningOf(body: Buffer, format: WireFormat): Session | null {
   if (at === -1) return null;
   const open = valueStart(body, at + key.length);
   if (body[open] !== OPEN_LIST) return null;
-  const kept: Buffer[] = [];
+  const texts: Buffer[] = [];
   let answered = false;
   const limit = open + MAX_BYTES;
   const cursor = new JsonCursor(body.subarray(0, limit), open, null);
-  while (kept.length < MAX_TURNS * 2 && cursor.next() && body[cursor.start] === OPEN_OBJECT) {
+  while (texts.length < MAX_TURNS * 2 && cursor.next() && body[cursor.start] === OPEN_OBJECT) {
     const end = cursor.end();
     const turn = body.subarray(cursor.start, end === -1 ? limit : end);
     if (end !== -1 && isAnswer(turn)) {
       answered = true;
       break;
     }
-    kept.push(turn.subarray(0, HEAD_BYTES), turn.subarray(Math.max(HEAD_BYTES, turn.length - TAIL_BYTES)));
+    texts.push(turn.subarray(0, HEAD_BYTES), turn.subarray(Math.max(HEAD_BYTES, turn.length - TAIL_BYTES)));
     // A turn of this length stands alone: how the conversation goes on is not looked for behind it.
     if (end === -1) break;
   }
-  if (kept.length === 0) return null;
-  return { key: `words:${hash('sha256', Buffer.concat(kept), 'base64url')}`, continues: answered };
+  if (texts.length === 0) return null;
+  return { key: `words:${hash('sha256', Buffer.concat(texts), 'base64url')}`, continues: answered };
 }
 
 /** Whether a turn is the model's, by a word that no other turn has outside of its texts. */

@@ -11,8 +11,8 @@ import {
   type ComboTarget,
   defaultOptions,
   type StrategyName,
-  strategyName,
-} from './schema.ts';
+  strategyNames,
+} from './combo-schema.ts';
 
 export interface NewCombo {
   name: string;
@@ -210,12 +210,11 @@ function rowOf(record: ComboRecord) {
 }
 
 function recordOf(row: Selectable<ComboTable>): ComboRecord {
-  const strategy = strategyName.safeParse(row.strategy);
   return {
     id: row.id,
     name: row.name,
     // One of a newer version is none that this one knows.
-    strategy: strategy.success ? strategy.data : 'priority',
+    strategy: strategyNames.find((name) => name === row.strategy) ?? 'priority',
     targets: JSON.parse(row.targets),
     options: { ...defaultOptions, ...JSON.parse(row.options) },
     active: row.active === 1,

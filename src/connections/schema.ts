@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Account } from './accounts/schema.ts';
+import { connectionName } from './name-schema.ts';
 
 /** How people log in at a provider, as it is shown: without its secret. */
 export const loginRow = z.object({
@@ -59,17 +60,6 @@ export interface OpenConnection extends ConnectionRecord {
   /** What is in it, where it is more than a key. */
   account?: Account;
 }
-
-/** What a connection may be called: it stands before the slash of a model id. */
-export const connectionName = z
-  .string()
-  .trim()
-  .min(1, 'a connection needs a name')
-  .max(64, 'a name has at most 64 characters')
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
-    'a name has letters, digits, dots, dashes and underscores, and begins with a letter or digit',
-  );
 
 const text = z
   .string()

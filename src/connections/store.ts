@@ -4,10 +4,11 @@ import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { ConnectionTable } from '../store/tables.ts';
 import { seal } from './credentials/seal.ts';
+import { connectionName } from './name-schema.ts';
 import { refuseTakenName } from './names.ts';
 import { openRow, recordOf } from './open-row.ts';
 import { renameReferences } from './rename.ts';
-import { type ConnectionRecord, connectionName, type OpenConnection } from './schema.ts';
+import type { ConnectionRecord, OpenConnection } from './schema.ts';
 import type { ConnectionTest } from './testing/test-connection.ts';
 
 export type AuthType = ConnectionRecord['authType'];

@@ -1,5 +1,6 @@
 import type { Store } from '../store/database.ts';
-import type { Grouping, UsageRow } from './schema.ts';
+import type { Grouping } from './groupings.ts';
+import type { UsageRow } from './schema.ts';
 import { slicedSums } from './sliced-sums.ts';
 import type { Sums } from './sums.ts';
 import { type UsageRowsQuery, usageRows } from './usage.ts';

@@ -13,12 +13,12 @@ export async function namesOf(
   table: 'keys' | 'combos',
   ids: readonly (string | null)[],
 ): Promise<Names> {
-  const wanted = [...new Set(ids)].filter((id) => id !== null);
+  const distinctIds = [...new Set(ids)].filter((id) => id !== null);
   const names = new Map<string | null, string>(
     table === 'keys' ? keyless.map((id) => [id, id] as const) : [],
   );
-  for (let start = 0; start < wanted.length; start += MOST_IDS) {
-    const some = wanted.slice(start, start + MOST_IDS);
+  for (let start = 0; start < distinctIds.length; start += MOST_IDS) {
+    const some = distinctIds.slice(start, start + MOST_IDS);
     for (const from of ['former_names', table] as const) {
       const rows = await db.selectFrom(from).select(['id', 'name']).where('id', 'in', some).execute();
       for (const { id, name } of rows) names.set(id, name);

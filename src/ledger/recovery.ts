@@ -8,7 +8,7 @@ import { ledgerColumns } from './record.ts';
 /** Rows that are queued at a time: more than the writer keeps would push each other out. */
 const MOST_ROWS = 20_000;
 
-const known: ReadonlySet<string> = new Set(ledgerColumns);
+const knownColumns: ReadonlySet<string> = new Set(ledgerColumns);
 
 /** A file of a journal whose rows were all queued. */
 export interface QueuedJournal {
@@ -29,8 +29,8 @@ export async function queueJournals(
   isWanted: (name: string) => boolean,
   signal?: AbortSignal,
 ): Promise<QueuedJournal[]> {
-  const found = await readdir(folder).catch(ifMissing);
-  const files = found.filter((file) => isWanted(nameOf(file))).map((file) => join(folder, file));
+  const fileNames = await readdir(folder).catch(ifMissing);
+  const files = fileNames.filter((file) => isWanted(nameOf(file))).map((file) => join(folder, file));
   const queued: QueuedJournal[] = [];
   for (const path of files) {
     const content = await readFile(path);
@@ -82,14 +82,14 @@ async function queueRows(
   if (header === null || !header.every((name) => typeof name === 'string'))
     return lines.every((line) => line === '');
   let queued = 0;
-  const kept = header.flatMap((name, index) => (known.has(String(name)) ? [index] : []));
-  const names = kept.map((index) => String(header[index]));
+  const keptColumns = header.flatMap((name, index) => (knownColumns.has(String(name)) ? [index] : []));
+  const names = keptColumns.map((index) => String(header[index]));
   const columns = names.join() === ledgerColumns.join() ? ledgerColumns : names;
   for (const line of lines) {
     const row = parsed(line);
     // The last one may have been cut by a full disk.
     if (row === null || row.length !== header.length) continue;
-    const values = kept.map((index) => row[index]);
+    const values = keptColumns.map((index) => row[index]);
     if (!values.every(isValue)) continue;
     if (queued === MOST_ROWS) {
       await writer.written();

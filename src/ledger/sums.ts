@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Store } from '../store/database.ts';
 import { type BucketName, buckets, inputColumns, outputColumns } from './buckets.ts';
-import type { Grouping, LabelGrouping } from './schema.ts';
+import type { Grouping, LabelGrouping } from './groupings.ts';
 import { eachTag, hasTag, tagValue } from './tag-column.ts';
 import { timeBuckets, timeGroupingIn } from './time-buckets.ts';
 
@@ -213,9 +213,8 @@ export function added(one: Sums, other: Sums): Sums {
   // An amount of no request is 0, and says nothing of requests whose amount is not known.
   if (one.requests === 0) return { ...other, period, dimensions };
   if (other.requests === 0) return one;
-  const usage = Object.fromEntries(
-    buckets.map(({ name }) => [name, one.usage[name] + other.usage[name]]),
-  ) as Record<BucketName, number>;
+  const usage = { ...one.usage };
+  for (const { name } of buckets) usage[name] += other.usage[name];
   return {
     period,
     dimensions,
@@ -304,42 +303,60 @@ export function toSums(
   by: readonly Grouping[],
   period: ReturnType<typeof periodOf>,
 ): Sums {
-  const requests = numberIn(row, 'requests');
-  const total = (columns: readonly string[]) =>
-    columns.reduce((sum, column) => sum + numberIn(row, column), 0);
+  const start = row['period'];
+  return sumsOfGroup(
+    period !== null && typeof start === 'number' ? period.startOf(start) : null,
+    Object.fromEntries(dimensionsIn(by).map((name) => [name, textIn(row, name)])),
+    (measure) => row[measure],
+  );
+}
+
+/**
+ * The sums of one group.
+ * @param amountOf what there is of a measure, by its name of requests
+ */
+export function sumsOfGroup(
+  period: Sums['period'],
+  dimensions: Sums['dimensions'],
+  amountOf: (measure: string) => unknown,
+): Sums {
+  const number = (name: string) => numberOf(amountOf(name));
+  const requests = number('requests');
+  const money = (name: string) => (requests === 0 ? 0 : moneyOf(amountOf(name)));
+  const total = (columns: readonly string[]) => columns.reduce((sum, column) => sum + number(column), 0);
+  const usage = { ...noUsage };
+  for (const { column, name } of buckets) usage[name] = number(column);
   return {
-    period: period !== null && typeof row['period'] === 'number' ? period.startOf(row['period']) : null,
-    dimensions: Object.fromEntries(dimensionsIn(by).map((name) => [name, textIn(row, name)])),
+    period,
+    dimensions,
     requests,
-    failed: numberIn(row, 'failed'),
-    aborted: numberIn(row, 'aborted'),
-    estimated: numberIn(row, 'estimated'),
-    unpriced: numberIn(row, 'unpriced'),
-    unpricedTokens: numberIn(row, 'unpricedTokens'),
-    costUsd: requests === 0 ? 0 : moneyIn(row, 'cost'),
-    cacheSavingsUsd: requests === 0 ? 0 : moneyIn(row, 'savings'),
-    billedUsd: requests === 0 ? 0 : moneyIn(row, 'billed'),
-    planUsd: requests === 0 ? 0 : moneyIn(row, 'plan'),
-    routingSavingsUsd: requests === 0 ? 0 : moneyIn(row, 'routing'),
+    failed: number('failed'),
+    aborted: number('aborted'),
+    estimated: number('estimated'),
+    unpriced: number('unpriced'),
+    unpricedTokens: number('unpricedTokens'),
+    costUsd: money('cost'),
+    cacheSavingsUsd: money('savings'),
+    billedUsd: money('billed'),
+    planUsd: money('plan'),
+    routingSavingsUsd: money('routing'),
     inputTokens: total(inputColumns),
     outputTokens: total(outputColumns),
-    usage: Object.fromEntries(
-      buckets.map(({ column, name }) => [name, numberIn(row, column)]),
-    ) as Sums['usage'],
-    durationMs: numberIn(row, 'duration'),
-    ttftMs: numberIn(row, 'ttft'),
-    ttftCount: numberIn(row, 'ttftCount'),
+    usage,
+    durationMs: number('duration'),
+    ttftMs: number('ttft'),
+    ttftCount: number('ttftCount'),
   };
 }
 
+const noUsage = Object.fromEntries(buckets.map(({ name }) => [name, 0])) as Sums['usage'];
+
 /** SQL's sum over nothing but nulls is null. */
-function numberIn(row: Readonly<Record<string, unknown>>, name: string): number {
-  const value = row[name];
+function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : 0;
 }
 
-function moneyIn(row: Readonly<Record<string, unknown>>, name: string): number | null {
-  const value = row[name];
+function moneyOf(value: unknown): number | null {
   return typeof value === 'number' ? exact(value) : null;
 }
 

@@ -1,4 +1,4 @@
-import type { Grouping, TimeGrouping } from './schema.ts';
+import type { Grouping, TimeGrouping } from './groupings.ts';
 
 /** How time is cut for sums: hours, days, weeks from Monday and months, as clocks and calendars of one time zone have them. */
 export interface TimeBuckets {

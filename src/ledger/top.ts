@@ -1,4 +1,4 @@
-import type { Grouping } from './schema.ts';
+import type { Grouping } from './groupings.ts';
 import { added, type Sums } from './sums.ts';
 import { timeGroupingIn } from './time-buckets.ts';
 
@@ -14,30 +14,34 @@ export interface RankedSums extends Sums {
  * @param most how many groups; null for all
  */
 export function topGroups(sums: readonly Sums[], by: readonly Grouping[], most: number | null): RankedSums[] {
-  const every = sums.map((one) => ({ ...one, restGroups: 0 }));
+  const ofGroup = (one: Sums): RankedSums => ({ ...one, restGroups: 0 });
   const hasGroups = by.some((one) => one !== timeGroupingIn(by));
-  if (most === null || !hasGroups) return every;
+  if (most === null || !hasGroups) return sums.map(ofGroup);
   const wholes = new Map<string, Sums>();
+  const keys = new Map<Sums, string>();
   for (const one of sums) {
     const key = groupOf(one);
     const whole = wholes.get(key);
     wholes.set(key, whole === undefined ? one : added(whole, one));
+    keys.set(one, key);
   }
-  if (wholes.size <= most) return every;
+  if (wholes.size <= most) return sums.map(ofGroup);
   const first = new Set(
     [...wholes]
-      .sort(([, one], [, other]) => dearerFirst(one, other))
+      .map(([key, whole]) => costOf(whole, key))
+      .sort(dearerGroup)
       .slice(0, most)
-      .map(([key]) => key),
+      .map(({ group }) => group),
   );
+  const isFirst = (one: Sums) => first.has(keys.get(one) ?? '');
   const rests = new Map<number | null, RankedSums>();
   for (const one of sums) {
-    if (first.has(groupOf(one))) continue;
+    if (isFirst(one)) continue;
     const rest = rests.get(one.period);
     const sofar = rest === undefined ? { ...one, dimensions: {} } : added(rest, one);
     rests.set(one.period, { ...sofar, restGroups: (rest?.restGroups ?? 0) + 1 });
   }
-  const kept = every.filter((one) => first.has(groupOf(one)));
+  const kept = sums.filter(isFirst).map(ofGroup);
   return [...kept, ...rests.values()].sort((one, other) => (one.period ?? 0) - (other.period ?? 0));
 }
 
@@ -45,14 +49,8 @@ function groupOf({ dimensions }: Sums): string {
   return JSON.stringify(Object.values(dimensions));
 }
 
-function dearerFirst(one: Sums, other: Sums): number {
-  const costOf = (sums: Sums): GroupCost => ({
-    cost: sums.costUsd ?? 0,
-    tokens: sums.inputTokens + sums.outputTokens,
-    requests: sums.requests,
-    group: groupOf(sums),
-  });
-  return dearerGroup(costOf(one), costOf(other));
+function costOf({ costUsd, inputTokens, outputTokens, requests }: Sums, group: string): GroupCost {
+  return { cost: costUsd ?? 0, tokens: inputTokens + outputTokens, requests, group };
 }
 
 /** What the order of groups depends on. */

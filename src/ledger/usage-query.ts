@@ -1,7 +1,7 @@
 import type { Condition, ListQuery } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import { tagName } from '../lib/tags.ts';
-import { type Grouping, groupingNames } from './schema.ts';
+import { type Grouping, groupingNames } from './groupings.ts';
 import type { Dimension, SumsQuery } from './sums.ts';
 import { dayMs, isTimeZone, timeBuckets, timeGroupingIn } from './time-buckets.ts';
 import { TOTAL, type UsageRowsQuery } from './usage.ts';

@@ -1,6 +1,7 @@
+import type { Grouping, LabelGrouping } from './groupings.ts';
 import { allSums } from './kept-sums/read.ts';
 import { type Names, namesOf } from './names.ts';
-import type { Grouping, LabelGrouping, UsageRow } from './schema.ts';
+import type { UsageRow } from './schema.ts';
 import type { LedgerReader } from './sliced-sums.ts';
 import type { Dimension, SumsQuery } from './sums.ts';
 import { type TimeBuckets, timeBuckets, timeGroupingIn } from './time-buckets.ts';

@@ -48,9 +48,9 @@ export async function usedParts(store: Pick<Store, 'db' | 'kind'>, query: UsedQu
   let since = first;
   while (since <= query.before) {
     const until = atOnce ? query.before + 1 : Math.floor(since / leastMs) * leastMs + sliceMs;
-    const found = await slice(store, query, since, until);
-    parts.push(...found);
-    const requests = found.reduce((sum, part) => sum + part.requests, 0);
+    const usage = await slice(store, query, since, until);
+    parts.push(...usage);
+    const requests = usage.reduce((sum, part) => sum + part.requests, 0);
     if (requests < SLICE_ROWS / 2) sliceMs = Math.min(2 * sliceMs, Math.max(leastMs, LONGEST_MS));
     else if (requests > SLICE_ROWS) sliceMs = Math.max(leastMs, Math.floor(sliceMs / 2 / leastMs) * leastMs);
     since = until;

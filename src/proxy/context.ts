@@ -1,5 +1,5 @@
-import type { KeyLimit } from '../budgets/key-limits.ts';
 import type { Limits } from '../budgets/limits.ts';
+import type { KeyLimit } from '../budgets/used-key-limits.ts';
 import type { AnswerCache } from '../cache/answers.ts';
 import type { Routing } from '../combos/routing.ts';
 import type { Target } from '../combos/target.ts';

@@ -1,7 +1,7 @@
 import type { Principal } from '../access/authenticate.ts';
 import { sendJson } from '../http/send.ts';
 import type { Exchange } from '../http/server/server.ts';
-import type { Grouping } from '../ledger/schema.ts';
+import type { Grouping } from '../ledger/groupings.ts';
 import { isTimeZone } from '../ledger/time-buckets.ts';
 import { groupingList, parseGroupings } from '../ledger/usage-query.ts';
 import { GatewayError } from '../lib/error.ts';

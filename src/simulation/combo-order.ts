@@ -21,8 +21,8 @@ export function comboOrder(pool: Pool, catalog: Pick<Catalog, 'priceOf'>): Repla
   };
   const targets = new Map<Candidate, ReplayTarget>();
   const targetOf = (candidate: Candidate): ReplayTarget => {
-    const known = targets.get(candidate);
-    if (known !== undefined) return known;
+    const target = targets.get(candidate);
+    if (target !== undefined) return target;
     const costAt: ReplayTarget['costOf'] = (usage, at) => {
       const price = catalog.priceOf(candidate.provider, candidate.model, at);
       return price === null ? null : costOf(price, usage);
@@ -38,13 +38,13 @@ export function comboOrder(pool: Pool, catalog: Pick<Catalog, 'priceOf'>): Repla
     const byFormat = candidatesByFormat(pool, format);
     const costAt = (candidate: Candidate) =>
       usage === null ? null : targetOf(candidate).costOf(usage, startedAt);
-    const tried = ordered(byFormat, fitting(byFormat.places, request), {
+    const order = ordered(byFormat, fitting(byFormat.places, request), {
       healthView: healthView,
       random,
       turnOf,
       costOf: costAt,
     });
-    return tried.map(({ candidate }) => targetOf(candidate));
+    return order.map(({ candidate }) => targetOf(candidate));
   };
 }
 

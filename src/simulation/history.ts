@@ -46,10 +46,12 @@ export function historyOf(past: Iterable<PastRequest>): History {
     else if (failedAt === null && upstreamFailed(request))
       note({ connectionId, model, provider }, { failedMs: durationMs });
   }
-  const known = new Map([...records].map(([key, record]) => [key, experienceOf(record)]));
+  const experiences = new Map([...records].map(([key, record]) => [key, experienceOf(record)]));
   return {
     of: (target) =>
-      known.get(atConnection(target.connectionId, target.model)) ?? known.get(atProvider(target)) ?? null,
+      experiences.get(atConnection(target.connectionId, target.model)) ??
+      experiences.get(atProvider(target)) ??
+      null,
   };
 }
 

@@ -138,9 +138,9 @@ function attempt(
   const { startedAt, usage } = request;
   let waitedMs = 0;
   for (const [index, target] of targets.entries()) {
-    const known = history.of(target);
+    const experience = history.of(target);
     const same = served(request, target);
-    const failedMs = failureOf(request, target, known, random());
+    const failedMs = failureOf(request, target, experience, random());
     if (failedMs !== null) {
       waitedMs += failedMs;
       continue;
@@ -149,7 +149,7 @@ function attempt(
     const own = ownTimes(request);
     const [ttft, whole] = same
       ? [own.ttftMs, own.durationMs]
-      : [known?.ttftMs ?? null, expected(known, usage)];
+      : [experience?.ttftMs ?? null, expected(experience, usage)];
     return {
       target,
       failed: false,
@@ -239,7 +239,7 @@ function share(
 ): void {
   const { connection, connectionId, model, provider } = target;
   const key = `${connectionId}/${model}`;
-  const known = history.of(target);
+  const experience = history.of(target);
   const sums = shares.get(key) ?? {
     connectionId,
     connection,
@@ -247,8 +247,8 @@ function share(
     model,
     requests: 0,
     costUsd: null,
-    basedOn: known?.requests ?? 0,
-    failureRate: known?.failureRate ?? null,
+    basedOn: experience?.requests ?? 0,
+    failureRate: experience?.failureRate ?? null,
   };
   const cost = costUsd === null ? sums.costUsd : (sums.costUsd ?? 0) + costUsd;
   shares.set(key, { ...sums, requests: sums.requests + 1, costUsd: cost });

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { StrategyName } from '../combos/schema.ts';
+import type { StrategyName } from '../combos/combo-schema.ts';
 import type { Replay, ReplayOutcome } from './replay.ts';
 import type { simulationResult } from './schema.ts';
 

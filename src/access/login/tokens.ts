@@ -2,7 +2,7 @@ import type { Caller } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { hasEnded } from '../manage-auth.ts';
 import { roleHas } from '../permissions.ts';
-import { type RequesterType, requesterType } from '../tokens/schema.ts';
+import { type RequesterType, requesterType } from '../tokens/requester-schema.ts';
 import { isExpired, wholeSecond } from '../tokens/time.ts';
 import type { Tokens } from '../tokens/tokens.ts';
 import type { UserRecord } from '../users/schema.ts';

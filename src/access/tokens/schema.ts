@@ -32,11 +32,6 @@ export const tokenRecord = z.object({
 
 export type TokenRecord = z.infer<typeof tokenRecord>;
 
-/** What a login may ask a token for. */
-export const requesterType = z.enum(['api', 'ui', 'ws'], 'requester_type must be api, ui or ws');
-
-export type RequesterType = z.infer<typeof requesterType>;
-
 export const tokenName = z
   .string()
   .trim()

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-
-/** Pages of the dashboard whose filters can be saved. */
-export const viewPage = z.enum(['requests', 'costs']);
+import { viewPage } from './page-schema.ts';
 
 const viewName = z.string().trim().min(1, 'a view needs a name').max(60);
 /** The filters as the page's address has them: `outcome=failed&range=7d`. */

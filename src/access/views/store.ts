@@ -3,7 +3,8 @@ import { GatewayError } from '../../lib/error.ts';
 import { newId } from '../../lib/id.ts';
 import type { Store } from '../../store/database.ts';
 import type { SavedViewTable } from '../../store/tables.ts';
-import { type NewSavedView, type SavedViewChange, type SavedViewRow, viewPage } from './schema.ts';
+import { viewPage } from './page-schema.ts';
+import type { NewSavedView, SavedViewChange, SavedViewRow } from './schema.ts';
 
 /** Of one user. */
 const MOST = 100;

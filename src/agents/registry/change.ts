@@ -3,8 +3,9 @@ import { atFault } from '../../http/collection/input.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { builtInAgents, unusableAgents } from '../list.ts';
 import { type RegisteredAgent, registeredAgents } from './registered.ts';
-import { type AgentChange, agentId, type CustomAgent, type NewAgentInput } from './schema.ts';
+import { type AgentChange, agentId, type NewAgentInput } from './schema.ts';
 import type { AgentRecord, AgentStore } from './store.ts';
+import type { CustomAgent } from './stored-schema.ts';
 
 export interface AgentChangeInput {
   agents: AgentStore;

@@ -34,9 +34,9 @@ export function agentKeys({ folder, keys }: AgentKeysInput): AgentKeys {
   };
   return {
     async ensure(agent, model) {
-      const kept = await read(agent);
-      if (kept !== null) {
-        const { record, text } = kept;
+      const storedKey = await read(agent);
+      if (storedKey !== null) {
+        const { record, text } = storedKey;
         if (record.models?.length !== 1 || record.models[0] !== model)
           await keys.update(record.id, { models: [model] });
         return { id: record.id, text };
@@ -56,8 +56,8 @@ export function agentKeys({ folder, keys }: AgentKeysInput): AgentKeys {
     async keepOnly(agents) {
       const files = await readdir(folder).catch(() => []);
       for (const agent of files.filter((name) => !agents.has(name))) {
-        const kept = await read(agent);
-        if (kept !== null) await keys.remove(kept.record.id);
+        const storedKey = await read(agent);
+        if (storedKey !== null) await keys.remove(storedKey.record.id);
         await rm(join(folder, agent), { force: true });
       }
     },

@@ -92,8 +92,8 @@ export function openAgentRegistry(input: AgentRegistryInput): AgentRegistry {
       if (problem !== undefined) throw new GatewayError('connection_unusable', problem);
     },
     async locate({ binary, install, name }) {
-      const found = await findBinary([binary], machine);
-      if (found !== null) return found.path;
+      const binaryPath = await findBinary([binary], machine);
+      if (binaryPath !== null) return binaryPath.path;
       const how =
         install === undefined || install.startsWith('see ') ? (install ?? '') : `run \`${install}\``;
       throw new GatewayError(
@@ -148,17 +148,17 @@ function stampOf(
 function keysInTurn(input: AgentKeysInput) {
   let turn: Promise<unknown> = Promise.resolve();
   const settle = async (enabled: readonly RegisteredAgent[]): Promise<Map<string, AgentKey>> => {
-    const made = new Map<string, AgentKey>();
+    const keysByAgent = new Map<string, AgentKey>();
     const routed = enabled.flatMap(({ definition, forbidden, settings }) =>
       settings.through_gateway && settings.model !== null && forbidden === null
         ? [{ id: definition.id, model: settings.model }]
         : [],
     );
-    if (routed.length === 0 && !existsSync(input.folder)) return made;
+    if (routed.length === 0 && !existsSync(input.folder)) return keysByAgent;
     const keys = agentKeys(input);
-    for (const { id, model } of routed) made.set(id, await keys.ensure(id, model));
-    await keys.keepOnly(new Set(made.keys()));
-    return made;
+    for (const { id, model } of routed) keysByAgent.set(id, await keys.ensure(id, model));
+    await keys.keepOnly(new Set(keysByAgent.keys()));
+    return keysByAgent;
   };
   return (enabled: readonly RegisteredAgent[]) => {
     const done = turn.then(() => settle(enabled));

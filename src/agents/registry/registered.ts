@@ -1,8 +1,8 @@
 import type { AgentDefinition } from '../definition.ts';
 import { builtInAgents } from '../list.ts';
 import { defaultSetup } from '../setup.ts';
-import type { AgentSettingValues, CustomAgent } from './schema.ts';
 import type { AgentRecord } from './store.ts';
+import type { AgentSettingValues, CustomAgent } from './stored-schema.ts';
 
 /** An agent with what was decided about it. */
 export interface RegisteredAgent {

@@ -62,7 +62,7 @@ export function agentsResource(input: AgentsResourceInput): Resource {
       };
     });
   const find = async (id: string): Promise<Row | null> => (await list()).find((row) => row.id === id) ?? null;
-  const found = async (id: string): Promise<Row> => {
+  const requireRow = async (id: string): Promise<Row> => {
     const row = await find(id);
     if (row !== null) return row;
     throw new GatewayError('not_found', `There is no agent "${id.slice(0, 60)}"`);
@@ -78,7 +78,7 @@ export function agentsResource(input: AgentsResourceInput): Resource {
   const change = async (id: string, given: Parameters<typeof changeAgent>[2]): Promise<Row> => {
     await changeAgent(input, id, given);
     await reload();
-    return found(id);
+    return requireRow(id);
   };
   const switchTo = (enabled: boolean): Action => ({
     summary: enabled
@@ -110,7 +110,7 @@ export function agentsResource(input: AgentsResourceInput): Resource {
       async run(given, caller) {
         const id = await addAgent(input, newAgentInput.parse(given), caller.via !== 'local');
         await reload();
-        return { row: await found(id) };
+        return { row: await requireRow(id) };
       },
     },
     update: {
@@ -141,11 +141,11 @@ export function agentsResource(input: AgentsResourceInput): Resource {
           onThisMachine(caller);
           await registry.refresh();
           await reload();
-          const { installed, version } = await found(id);
-          const said = typeof version === 'string' ? `version ${version}` : 'no version is known';
+          const { installed, version } = await requireRow(id);
+          const versionText = typeof version === 'string' ? `version ${version}` : 'no version is known';
           return {
             success: true,
-            message: installed === true ? `It is installed: ${said}` : 'It is not installed',
+            message: installed === true ? `It is installed: ${versionText}` : 'It is not installed',
           };
         },
       },

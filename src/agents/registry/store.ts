@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Store } from '../../store/database.ts';
 import type { AgentTable } from '../../store/tables.ts';
-import { type AgentSettingValues, agentSettings, type CustomAgent, customAgent } from './schema.ts';
+import { type AgentSettingValues, agentSettings, type CustomAgent, customAgent } from './stored-schema.ts';
 
 /** What was decided about an agent. Times in milliseconds since the epoch. */
 export interface AgentRecord {

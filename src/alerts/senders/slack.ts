@@ -24,8 +24,9 @@ export function createSlackSender({ listening, now, privateNetworks, url }: Slac
         headers: { 'content-type': 'application/json' },
         body: Buffer.from(JSON.stringify({ text: slackText(messageOf(event)) })),
       });
-      const said = answer.kind === 'answered' ? `${answer.status} ${answer.text}`.trim() : answer.reason;
-      return { outcome: outcomeOf(answer, now()), answer: said };
+      const answerText =
+        answer.kind === 'answered' ? `${answer.status} ${answer.text}`.trim() : answer.reason;
+      return { outcome: outcomeOf(answer, now()), answer: answerText };
     },
     close: http.close,
   };

@@ -49,27 +49,31 @@ const AWAIT_MS = 30_000;
 export function prepareReport(counter: Counter, lease: Lease, input: ReportInput): LeaseReport {
   const { at, epoch, redisNow, version, waiting } = input;
   const { window } = counter;
-  const known = awaiting(lease, epoch, pruneTally(lease.tally, window, at, redisNow), redisNow);
+  const pendingLease = awaiting(lease, epoch, pruneTally(lease.tally, window, at, redisNow), redisNow);
   const use = lease.closed === 'removed' ? new Map<number, number>() : localUse(counter, at);
   const used = [...use.values()].reduce((sum, amount) => sum + amount, 0);
   const limit = limitOf(counter);
-  const room = Math.max(0, limit - used - usedByOthers(known, lease.me, window, at, redisNow));
+  const room = Math.max(0, limit - used - usedByOthers(pendingLease, lease.me, window, at, redisNow));
   const keep = Math.min(room, wantedOf(counter, lease, input));
   lease.reported = use;
   lease.free = keep;
   lease.seq += 1;
-  const blocked = input.blocked || isAwaiting(known);
+  const blocked = input.blocked || isAwaiting(pendingLease);
   const { me } = lease;
   const { unit, want } = lease.demand;
-  const asked = { me, window, limit, used, keep, at, redisNow, unit, waiting };
+  const request = { me, window, limit, used, keep, at, redisNow, unit, waiting };
   const grant = blocked
     ? { free: keep, contended: false, limited: true }
-    : grantFrom(known, { ...asked, want: lease.closed === null ? want : 0 });
+    : grantFrom(pendingLease, { ...request, want: lease.closed === null ? want : 0 });
   const until = grant.free > 0 ? leaseEnd(counter, at) : 0;
   // Who leaves is not waited for.
   const own = nextEntry(lease, grant.free, until, lease.closed === null ? redisNow : 0);
-  const entries = { ...known.entries, ...withdrawn(known, lease), [me]: own };
-  const tally = { ...known, entries, contendedAt: grant.contended ? redisNow : known.contendedAt };
+  const entries = { ...pendingLease.entries, ...withdrawn(pendingLease, lease), [me]: own };
+  const tally = {
+    ...pendingLease,
+    entries,
+    contendedAt: grant.contended ? redisNow : pendingLease.contendedAt,
+  };
   const ttlMs = Math.min(MAX_TTL_MS, Math.max(DAY_MS, window.keepMs));
   const wasVersion = lease.epoch === epoch ? lease.version : null;
   return {
@@ -139,8 +143,8 @@ function hasLost(
 ): boolean {
   if (heard === null) return version !== null;
   if (heard.resetAt !== tally.resetAt) return heard.resetAt < tally.resetAt;
-  const known = pruneTally(tally, window, at + SLACK_MS, redisNow + SLACK_MS);
-  return Object.entries(known.entries).some(([id, { seq }]) => (heard.entries[id]?.seq ?? 0) < seq);
+  const tallyNow = pruneTally(tally, window, at + SLACK_MS, redisNow + SLACK_MS);
+  return Object.entries(tallyNow.entries).some(([id, { seq }]) => (heard.entries[id]?.seq ?? 0) < seq);
 }
 
 /**
@@ -152,18 +156,18 @@ export function learnConflict(
   conflict: NonNullable<TallyExchangeReply['conflicts'][number]>,
   { at, epoch, redisNow }: Pick<ReportInput, 'at' | 'redisNow'> & { epoch: string },
 ): boolean {
-  const heard = parseTally(conflict.tally);
-  const lost = lease.epoch === epoch && hasLost(counter, lease, heard, { at, redisNow });
+  const tally = parseTally(conflict.tally);
+  const lost = lease.epoch === epoch && hasLost(counter, lease, tally, { at, redisNow });
   const missing: Record<string, number> = {};
   if (lease.epoch !== epoch) {
     for (const id of aliveOthers(lease, redisNow)) {
-      const entry = heard?.entries[id];
+      const entry = tally?.entries[id];
       if (entry === undefined || entry.seq < (lease.tally.entries[id]?.seq ?? 0))
         missing[id] = redisNow + AWAIT_MS;
     }
   }
-  if (heard !== null && learnTally(lease, heard)) resetUsage(counter);
-  lease.tally = { ...lease.tally, awaited: { ...heard?.awaited, ...missing } };
+  if (tally !== null && learnTally(lease, tally)) resetUsage(counter);
+  lease.tally = { ...lease.tally, awaited: { ...tally?.awaited, ...missing } };
   lease.version = conflict.version;
   lease.epoch = epoch;
   return lost;

@@ -1,4 +1,5 @@
-import type { Grouping, UsageRow } from '../../ledger/schema.ts';
+import type { Grouping } from '../../ledger/groupings.ts';
+import type { UsageRow } from '../../ledger/schema.ts';
 import { isTimeZone, timeGroupingIn } from '../../ledger/time-buckets.ts';
 import { usageRows } from '../../ledger/usage.ts';
 import { defaultSince, groupingList, parseGroupings } from '../../ledger/usage-query.ts';

@@ -1,13 +1,9 @@
 import { z } from 'zod';
 import { builtInAgents } from '../../agents/list.ts';
 import type { AgentChangeInput } from '../../agents/registry/change.ts';
-import {
-  type AgentRow,
-  type AgentSettingValues,
-  agentRecord,
-  type RunningAgentRow,
-} from '../../agents/registry/schema.ts';
+import { type AgentRow, agentRecord, type RunningAgentRow } from '../../agents/registry/schema.ts';
 import { agentStore } from '../../agents/registry/store.ts';
+import type { AgentSettingValues } from '../../agents/registry/stored-schema.ts';
 import { toolKinds } from '../../agents/schema.ts';
 import type { Argument, Flag, Options } from '../command.ts';
 import type { Context } from '../context.ts';

@@ -1,5 +1,5 @@
 import { rowOfCombo } from '../../combos/combo-row.ts';
-import type { ComboRecord } from '../../combos/schema.ts';
+import type { ComboRecord } from '../../combos/combo-schema.ts';
 import { comboStore } from '../../combos/store.ts';
 import type { Context } from '../context.ts';
 import { type Failure, failure } from '../terminal/failure.ts';

@@ -1,4 +1,4 @@
-import type { StrategyName } from '../schema.ts';
+import type { StrategyName } from '../combo-schema.ts';
 import { fillFirst } from './fill-first.ts';
 import { headroom } from './headroom.ts';
 import { leastUsed } from './least-used.ts';

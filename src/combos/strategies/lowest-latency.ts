@@ -20,12 +20,12 @@ export const lowestLatency: Strategy = {
     const measured = choices.map(({ connectionId, model }) => healthView.latencyMs(connectionId, model));
     let fastest = Number.POSITIVE_INFINITY;
     for (const latency of measured) if (latency !== null && latency < fastest) fastest = latency;
-    const known = Number.isFinite(fastest);
+    const isMeasured = Number.isFinite(fastest);
     const ordered = byScore(choices, ({ connectionId }, index) => {
-      const latency = Math.max(1, measured[index] ?? (known ? fastest : 1));
+      const latency = Math.max(1, measured[index] ?? (isMeasured ? fastest : 1));
       return latency * (healthView.inFlight(connectionId) + 1);
     });
-    const explored = known ? toMeasure(choices, healthView, random) : null;
+    const explored = isMeasured ? toMeasure(choices, healthView, random) : null;
     return explored === null ? ordered : [explored, ...ordered.filter((choice) => choice !== explored)];
   },
 };

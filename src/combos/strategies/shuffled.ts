@@ -3,9 +3,9 @@ export function shuffled<T>(members: readonly T[], random: () => number): T[] {
   const mixed = [...members];
   for (let last = mixed.length - 1; last > 0; last -= 1) {
     const other = Math.floor(random() * (last + 1));
-    const kept = mixed[last] as T;
+    const swapped = mixed[last] as T;
     mixed[last] = mixed[other] as T;
-    mixed[other] = kept;
+    mixed[other] = swapped;
   }
   return mixed;
 }

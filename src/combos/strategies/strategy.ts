@@ -1,5 +1,5 @@
 import type { HealthView } from '../../health/health-view.ts';
-import type { StrategyName } from '../schema.ts';
+import type { StrategyName } from '../combo-schema.ts';
 
 /** One place where the request could go. An inner combo stands here as the target that it would try first. */
 export interface Choice {

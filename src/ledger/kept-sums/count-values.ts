@@ -35,8 +35,8 @@ export async function numberValues(db: Db, at: number): Promise<void> {
 
 /** Counts the values of an hour's requests, which have numbers. @param at when it begins, in milliseconds since the epoch */
 export async function countHour(db: Db, kind: Store['kind'], at: number): Promise<CountedSpan> {
-  const found = await countedIn(db, kind, valueAttributes, inHour(at));
-  return new Map(found.map(({ attribute, counts }) => [attribute, encodeCounts(sorted(counts))]));
+  const counted = await countedIn(db, kind, valueAttributes, inHour(at));
+  return new Map(counted.map(({ attribute, counts }) => [attribute, encodeCounts(sorted(counts))]));
 }
 
 /** The counts of one attribute as a query has them: in no order, and with null for the number of a value that has none. */

@@ -26,7 +26,7 @@ export async function missingSpans(db: Kysely<Tables>, now: number): Promise<Mis
   if (oldest === undefined) return [];
   const missing: MissingSpan[] = [];
   for (const stepMs of stepsMs) {
-    const kept = await db
+    const spanStarts = await db
       .selectFrom('usage_spans')
       .select('at')
       .where('step_ms', '=', stepMs)
@@ -39,7 +39,7 @@ export async function missingSpans(db: Kysely<Tables>, now: number): Promise<Mis
       .select('at')
       .where('step_ms', '=', stepMs)
       .execute();
-    const complete = new Set([...kept, ...archived].map(({ at }) => at));
+    const complete = new Set([...spanStarts, ...archived].map(({ at }) => at));
     const last = Math.floor((now - SETTLED_MS) / stepMs) * stepMs - stepMs;
     for (let at = last; at + stepMs > oldest; at -= stepMs)
       if (!complete.has(at)) missing.push({ stepMs, at });

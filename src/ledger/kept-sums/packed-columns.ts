@@ -53,24 +53,43 @@ export function encodeColumns({ columns, facts, length }: PackedColumns): Uint8A
   return bytes;
 }
 
-/** Reads what `encodeColumns` has written. Machines that run Node.js are little-endian. */
+/** Reads what `encodeColumns` has written. */
 export function decodeColumns(bytes: Uint8Array): PackedColumns {
-  const headBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  let at = HEADER_BYTES + headBytes;
-  const text = new TextDecoder().decode(bytes.subarray(HEADER_BYTES, at));
-  const { columns: entries, facts, length } = JSON.parse(text) as Header;
+  const { eachColumn, facts, length } = readColumns(bytes);
   const columns = new Map<string, Float64Array>();
-  for (const [name, width, scale] of entries) {
-    const packed = arrayOf(width, length);
-    new Uint8Array(packed.buffer).set(bytes.subarray(at, at + packed.byteLength));
-    at += packed.byteLength;
-    // All of one type, so that what adds them up is compiled for it.
-    const column = packed instanceof Float64Array ? packed : new Float64Array(packed);
-    if (scale !== 1)
-      for (let place = 0; place < length; place += 1) column[place] = (column[place] ?? 0) / scale;
-    columns.set(name, column);
-  }
+  for (const [name, column] of eachColumn(new Float64Array(length))) columns.set(name, column.slice());
   return { length, facts, columns };
+}
+
+/** Columns that are read one after the other. */
+export interface ColumnReader extends Pick<PackedColumns, 'facts' | 'length'> {
+  /** @param room where each column is written, in the place of the last; at least as long as they are */
+  eachColumn(room: Float64Array): Iterable<[name: string, column: Float64Array]>;
+}
+
+/** The same without memory for all columns at once. Machines that run Node.js are little-endian. */
+export function readColumns(bytes: Uint8Array): ColumnReader {
+  const start = HEADER_BYTES + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const text = new TextDecoder().decode(bytes.subarray(HEADER_BYTES, start));
+  const { columns, facts, length } = JSON.parse(text) as Header;
+  return {
+    length,
+    facts,
+    *eachColumn(room) {
+      // All of one type, so that what adds them up is compiled for it.
+      const column = room.subarray(0, length);
+      let at = start;
+      for (const [name, width, scale] of columns) {
+        const packed = arrayOf(width, length);
+        new Uint8Array(packed.buffer).set(bytes.subarray(at, at + packed.byteLength));
+        at += packed.byteLength;
+        column.set(packed);
+        if (scale !== 1)
+          for (let place = 0; place < length; place += 1) column[place] = (column[place] ?? 0) / scale;
+        yield [name, column];
+      }
+    },
+  };
 }
 
 function fittingWidth(column: Float64Array): [Width, number] {

@@ -6,9 +6,9 @@ import {
   periodOf,
   type Sums,
   type SumsQuery,
-  toSums,
+  sumsOfGroup,
 } from '../sums.ts';
-import { decodeColumns, encodeColumns } from './packed-columns.ts';
+import { encodeColumns, readColumns } from './packed-columns.ts';
 import { amountBits } from './value-counts.ts';
 
 /** What a group was made by, one column for each dimension. */
@@ -35,7 +35,7 @@ const KNOWN = 'known';
 export function encodeSums({ amounts, names }: GroupColumns): Uint8Array {
   const length = amounts['requests']?.length ?? 0;
   const columns = new Map<string, Float64Array>();
-  const known = new Float64Array(length);
+  const knownBits = new Float64Array(length);
   for (const { kept } of measures) {
     const values = amounts[kept] ?? [];
     const bit = perhapsKnown.get(kept) ?? 0;
@@ -45,9 +45,9 @@ export function encodeSums({ amounts, names }: GroupColumns): Uint8Array {
       Float64Array.from(values, (value) => (value === null ? 0 : exact(value))),
     );
     for (const [place, value] of values.entries())
-      if (bit !== 0 && value !== null) known[place] = (known[place] ?? 0) | bit;
+      if (bit !== 0 && value !== null) knownBits[place] = (knownBits[place] ?? 0) | bit;
   }
-  return encodeColumns({ length, facts: names, columns: columns.set(KNOWN, known) });
+  return encodeColumns({ length, facts: names, columns: columns.set(KNOWN, knownBits) });
 }
 
 /** Adds up the packed sums of spans of time, by what a query groups by and narrows to. */
@@ -70,6 +70,8 @@ export function createPackedSumsTotal(query: SumsQuery): PackedSumsTotal {
   const groups: { period: number | null; names: Names }[] = [];
   const roots = new Map<number | null, Branch>();
   const totals = new Map<string, ColumnSum>();
+  // Each column of each span would be as much memory again.
+  let room = new Float64Array(0);
   const rootOf = (start: number | null): Branch => {
     const root = roots.get(start) ?? { place: null, branches: new Map() };
     roots.set(start, root);
@@ -94,7 +96,7 @@ export function createPackedSumsTotal(query: SumsQuery): PackedSumsTotal {
   };
   return {
     add(at, bytes) {
-      const { columns, facts, length } = decodeColumns(bytes);
+      const { eachColumn, facts, length } = readColumns(bytes);
       const names = facts as GroupColumns['names'];
       const start = period === null ? null : period.startOf(at);
       const root = rootOf(start);
@@ -106,7 +108,8 @@ export function createPackedSumsTotal(query: SumsQuery): PackedSumsTotal {
         rows.push(row);
         places.push(placeIn(root, start, grouped, row));
       }
-      for (const [name, column] of columns) {
+      if (room.length < length) room = new Float64Array(2 * length);
+      for (const [name, column] of eachColumn(room)) {
         const total = totals.get(name) ?? createColumnSum();
         totals.set(name, total);
         total.reach(groups.length);
@@ -117,17 +120,21 @@ export function createPackedSumsTotal(query: SumsQuery): PackedSumsTotal {
     sums() {
       // Without a grouping there is one group in any case.
       if (groups.length === 0 && query.by.length === 0) groups.push({ period: null, names: [] });
-      const known = totals.get(KNOWN);
-      return groups.map(({ names, period: start }, place) => {
-        const row: Record<string, unknown> = { period: start };
-        for (const [index, dimension] of dimensions.entries()) row[dimension] = names[index];
-        for (const { as, kept } of measures) {
-          const bit = perhapsKnown.get(kept) ?? 0;
-          const isKnown = bit === 0 || ((known?.at(place) ?? 0) & bit) !== 0;
-          row[as] = isKnown ? (totals.get(kept)?.at(place) ?? 0) : null;
-        }
-        return toSums(row, query.by, period);
-      });
+      const knownBits = totals.get(KNOWN);
+      const columns = new Map(
+        measures.map(({ as, kept }) => [as, { total: totals.get(kept), bit: perhapsKnown.get(kept) ?? 0 }]),
+      );
+      return groups.map(({ names, period: start }, place) =>
+        sumsOfGroup(
+          start,
+          Object.fromEntries(dimensions.map((dimension, index) => [dimension, names[index] ?? null])),
+          (measure) => {
+            const { bit = 0, total } = columns.get(measure) ?? {};
+            const isKnown = bit === 0 || ((knownBits?.at(place) ?? 0) & bit) !== 0;
+            return isKnown ? (total?.at(place) ?? 0) : null;
+          },
+        ),
+      );
     },
   };
 }

@@ -31,11 +31,11 @@ export async function updateRunTotal(
   if (since === null) return;
   const before = await endOfHours(db, since);
   if (before === since) return;
-  const known = await storedTotal(db, since);
-  if (known?.before === before) return;
+  const stored = await storedTotal(db, since);
+  if (stored?.before === before) return;
   const fingerprint = await fingerprintOf(db, { since, before });
   const runs =
-    known === null ? await runsBefore(db, before) : known.runs + (await newRuns(db, known.before, before));
+    stored === null ? await runsBefore(db, before) : stored.runs + (await newRuns(db, stored.before, before));
   if (!(await isSame({ since, before, fingerprint }))) return;
   const total = { since, before, fingerprint, runs };
   await db
@@ -56,8 +56,8 @@ export async function isRunTotalCurrent(db: Db): Promise<boolean> {
 /** How many runs of tools the ledger has. Those of the hours that have ended are not counted one by one. */
 export async function countOfRuns(db: Db): Promise<number> {
   const since = await firstHour(db);
-  const known = since === null ? null : await storedTotal(db, since);
-  return known === null ? runsBefore(db, null) : known.runs + (await newRuns(db, known.before, null));
+  const stored = since === null ? null : await storedTotal(db, since);
+  return stored === null ? runsBefore(db, null) : stored.runs + (await newRuns(db, stored.before, null));
 }
 
 /** What a count of runs depends on, of the hours of a time. */

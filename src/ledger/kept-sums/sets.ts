@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Grouping } from '../schema.ts';
+import type { Grouping } from '../groupings.ts';
 import { type Dimension, dimensionsIn, type SumsQuery } from '../sums.ts';
 import { timeBuckets, timeGroupingIn } from '../time-buckets.ts';
 

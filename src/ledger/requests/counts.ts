@@ -44,9 +44,9 @@ export async function requestCounts(
   now: number,
 ): Promise<RequestCount[]> {
   const query = countsQuery(groups);
-  const wanted = valueAttributes.filter((attribute) => query.by.includes(attribute));
-  const filtered = wanted.filter((attribute) => isFilteredBy(query.groups, attribute));
-  const shared = wanted.filter((attribute) => !filtered.includes(attribute));
+  const countedBy = valueAttributes.filter((attribute) => query.by.includes(attribute));
+  const filtered = countedBy.filter((attribute) => isFilteredBy(query.groups, attribute));
+  const shared = countedBy.filter((attribute) => !filtered.includes(attribute));
   const counted = new Map<CountedAttribute, RequestCount[]>();
   const scans = [
     ...filtered.map((attribute) => ({ together: [attribute], within: without(query.groups, attribute) })),
@@ -55,7 +55,7 @@ export async function requestCounts(
   for (const { together, within } of scans)
     for (const [attribute, counts] of await countsOf(store, together, within, { ...query, now }))
       counted.set(attribute, counts);
-  const rows = wanted.flatMap((attribute) => counted.get(attribute) ?? []);
+  const rows = countedBy.flatMap((attribute) => counted.get(attribute) ?? []);
   const overTime = query.by.includes('started_at') ? await timeCounts(store, query.groups, now) : [];
   return [...overTime, ...(await labelled(store, rows))];
 }

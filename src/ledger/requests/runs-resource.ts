@@ -154,14 +154,14 @@ async function runsOf(
   const sessions = [...new Set(some.flatMap(({ session }) => session ?? []))];
   // Runs of other keys may have the same session, and are dropped below.
   const ofSome = { attribute: 'session', operator: '==', value: sessions } as const;
-  const found = await rowsOf(
+  const rows = await rowsOf(
     store,
     runsQuery(
       store,
       groups.map((group) => [...group, ofSome]),
     ),
   );
-  const byRun = new Map(found.map((run) => [runOf(run.id, run.key_id), run]));
+  const byRun = new Map(rows.map((run) => [runOf(run.id, run.key_id), run]));
   return some.flatMap(({ session, key_id }) => byRun.get(runOf(session, key_id)) ?? []);
 }
 

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { z } from 'zod';
-import { keyName } from '../../../../src/access/schema.ts';
+import { keyName } from '../../../../src/access/keys/name-schema.ts';
 import { SelectField, TextAreaField, TextField } from '../../components/controls/field.tsx';
 import { FormDialog } from '../../components/dialogs/form-dialog.tsx';
 import { SaveProblem } from '../../components/dialogs/save-problem.tsx';

@@ -13,13 +13,13 @@ export const aliasRemoveCommand: Command = {
     { command: 'gateway alias remove gpt-4 --yes', does: 'the name means nothing special any more' },
   ],
   run: async (options, context) => {
-    const wanted = options.argument('alias') ?? '';
+    const aliasName = options.argument('alias') ?? '';
     const store = await context.existingStore();
     const aliases = store === null ? null : aliasStore(store);
-    const record = (await aliases?.find(wanted)) ?? null;
+    const record = (await aliases?.find(aliasName)) ?? null;
     if (aliases === null || record === null) {
       const hint = '`gateway alias list` shows what there is';
-      throw failure(1, 'not_found', `There is no alias "${printable(wanted)}": ${hint}`);
+      throw failure(1, 'not_found', `There is no alias "${printable(aliasName)}": ${hint}`);
     }
     const { id, name, target } = record;
     await confirmDestruction(`Remove the alias "${name}" (${target})?`, options, context.io);

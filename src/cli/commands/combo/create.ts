@@ -1,4 +1,5 @@
-import { type ComboTarget, strategyName } from '../../../combos/schema.ts';
+import type { ComboTarget } from '../../../combos/combo-schema.ts';
+import { strategyName } from '../../../combos/schema.ts';
 import { comboStore, type NewCombo } from '../../../combos/store.ts';
 import { strategies } from '../../../combos/strategies/index.ts';
 import { audited } from '../../audit.ts';

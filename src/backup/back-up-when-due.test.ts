@@ -5,10 +5,10 @@ import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { storageKey } from '../connections/credentials/seal.ts';
 import { openStore } from '../store/database.ts';
+import { backUpWhenDue } from './back-up-when-due.ts';
 import { createBackup } from './create.ts';
 import { listBackups } from './list.ts';
 import { unpackBackup } from './read.ts';
-import { backUpWhenDue } from './scheduled.ts';
 
 const hour = 3_600_000;
 const start = Date.UTC(2026, 10, 22);
