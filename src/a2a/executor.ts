@@ -86,9 +86,9 @@ export function createExecutor({ called, identityOf, skills, tasks }: ExecutorIn
           called(null);
           publish(TaskState.TASK_STATE_CANCELED, null);
         } else {
-          const known = error instanceof GatewayError && error.code !== 'internal_error';
-          called(known ? null : error);
-          const message = known
+          const isGatewayError = error instanceof GatewayError && error.code !== 'internal_error';
+          called(isGatewayError ? null : error);
+          const message = isGatewayError
             ? `${error.code}: ${error.message}`
             : 'internal_error: the log of the gateway has the cause';
           publish(TaskState.TASK_STATE_FAILED, message);

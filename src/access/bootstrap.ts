@@ -53,7 +53,7 @@ export async function openBootstrap(deps: BootstrapDeps): Promise<Bootstrap> {
     offered = { code: randomBytes(CODE_BYTES).toString('base64url'), expiresAt: now() + VALID_MS };
     writeCode(path, offered.code);
   }
-  let taken = false;
+  let isUsed = false;
   const current = () => (offered !== null && offered.expiresAt > now() ? offered : null);
   const checkSetUp = async (address: string) => {
     throttle.check(ACCOUNT, address);
@@ -64,8 +64,8 @@ export async function openBootstrap(deps: BootstrapDeps): Promise<Bootstrap> {
     checkSetUp,
     async setUp({ code, password }, address) {
       await checkSetUp(address);
-      const held = current();
-      if (held === null || !sameText(code, held.code)) {
+      const currentCode = current();
+      if (currentCode === null || !sameText(code, currentCode.code)) {
         throttle.failed(ACCOUNT, address);
         throw new GatewayError(
           'unauthorized',
@@ -75,12 +75,12 @@ export async function openBootstrap(deps: BootstrapDeps): Promise<Bootstrap> {
       const problem = passwordProblem(password, 'admin');
       if (problem !== undefined) throw new GatewayError('invalid_request', problem, { param: 'password' });
       // Of several requests with the code, one makes the admin.
-      if (taken) throw alreadySetUp();
-      taken = true;
+      if (isUsed) throw alreadySetUp();
+      isUsed = true;
       try {
         await users.setAdminPassword(await passwords.hash(password));
       } finally {
-        taken = false;
+        isUsed = false;
       }
       offered = null;
       clear();

@@ -37,15 +37,15 @@ export function inNetworks(address: string, list: readonly string[]): boolean {
 
 /** The same for a list that is asked often. */
 export function networks(list: readonly string[]): (address: string) => boolean {
-  const known = new BlockList();
+  const blockList = new BlockList();
   for (const network of list) {
     const [base = '', bits] = network.split('/');
     const family = isIPv6(base) ? 'ipv6' : 'ipv4';
-    if (bits === undefined) known.addAddress(base, family);
-    else known.addSubnet(base, Number(bits), family);
+    if (bits === undefined) blockList.addAddress(base, family);
+    else blockList.addSubnet(base, Number(bits), family);
   }
   return (address) => {
     const plain = plainAddress(address);
-    return isIP(plain) !== 0 && known.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
+    return isIP(plain) !== 0 && blockList.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
   };
 }

@@ -17,12 +17,12 @@ export function clientAddress(
   trusted: (address: string) => boolean,
 ): string {
   if (!trusted(peer)) return peer;
-  const said = [
+  const headerHops = [
     { value: headers['x-forwarded-for'], hopOf: bare },
     { value: headers['forwarded'], hopOf: forwardedFor },
   ].flatMap(({ hopOf, value }) => (value === undefined ? [] : [{ list: String(value), hopOf }]));
-  const found = new Set(said.map(({ hopOf, list }) => lastForeign(list, hopOf, trusted)));
-  const [only, ...others] = found;
+  const addresses = new Set(headerHops.map(({ hopOf, list }) => lastForeign(list, hopOf, trusted)));
+  const [only, ...others] = addresses;
   if (only === undefined) return peer;
   return others.length === 0 ? only : '';
 }

@@ -109,10 +109,10 @@ function verifyLogin(
 }
 
 async function byPassword(value: string, facts: AuthFacts, deps: ManageAuthDeps) {
-  const given = readBasic(value);
-  if (given === null)
+  const basicCredentials = readBasic(value);
+  if (basicCredentials === null)
     return refusal('malformed', 'The Basic login is malformed: it is base64 of name:password in UTF-8');
-  const user = await deps.logins.login(given, facts.address);
+  const user = await deps.logins.login(basicCredentials, facts.address);
   if (user === null) return refusal('wrong_password', 'The user name or the password is wrong');
   return { user, via: 'basic' as const, token: null, passwordAt: deps.now(), ended: false };
 }

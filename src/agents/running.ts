@@ -100,14 +100,14 @@ async function connect(
     always: setup.variables ?? {},
     routed: setup.routed,
   });
-  const told = setup.model.by === 'argument' && model !== null ? setup.model.args : [];
+  const modelArguments = setup.model.by === 'argument' && model !== null ? setup.model.args : [];
   return connectAgent(
     {
       setup,
       command: await input.locate(setup),
       args: [
         ...setup.args,
-        ...told.map((arg) => arg.replaceAll('{model}', model ?? '')),
+        ...modelArguments.map((arg) => arg.replaceAll('{model}', model ?? '')),
         ...(setup.routed?.args ?? []),
       ],
       env,

@@ -61,38 +61,38 @@ const LARGEST_SHARE = 1 / 8;
 
 /** The answers themselves, in the order of their last use. */
 function createLruStore({ maxBytes, now, ttlMs: usualTtl }: AnswerCacheInput) {
-  const kept = new Map<string, CacheEntry>();
+  const entries = new Map<string, CacheEntry>();
   let bytes = 0;
   const drop = (key: string, entry: CacheEntry) => {
-    kept.delete(key);
+    entries.delete(key);
     bytes -= entry.bytes;
   };
   return {
-    size: () => ({ entries: kept.size, bytes }),
+    size: () => ({ entries: entries.size, bytes }),
     put(key: string, answer: CachedAnswer): void {
       const size = answer.body.length + ENTRY_BYTES;
       if (size > maxBytes * LARGEST_SHARE) return;
-      const old = kept.get(key);
+      const old = entries.get(key);
       if (old !== undefined) drop(key, old);
-      kept.set(key, { answer, keptAt: now(), bytes: size });
+      entries.set(key, { answer, keptAt: now(), bytes: size });
       bytes += size;
-      for (const [oldest, entry] of kept) {
+      for (const [oldest, entry] of entries) {
         if (bytes <= maxBytes) break;
         drop(oldest, entry);
       }
     },
     get(key: string, ttlMs: number): CacheEntry | null {
-      const entry = kept.get(key);
+      const entry = entries.get(key);
       if (entry === undefined) return null;
       const age = now() - entry.keptAt;
       if (age >= usualTtl || age < 0) drop(key, entry);
       if (age >= Math.min(ttlMs, usualTtl) || age < 0) return null;
-      kept.delete(key);
-      kept.set(key, entry);
+      entries.delete(key);
+      entries.set(key, entry);
       return entry;
     },
     clear(): void {
-      kept.clear();
+      entries.clear();
       bytes = 0;
     },
   };
@@ -167,14 +167,14 @@ export function createAnswerCache(input: AnswerCacheInput): AnswerCache {
       return entries;
     },
     stats() {
-      const asked = counts.hits + counts.misses;
+      const lookups = counts.hits + counts.misses;
       return {
         id: 'answers',
         ...stored.size(),
         max_bytes: maxBytes,
         ttl_seconds: Math.round(usualTtl / 1000),
         ...counts,
-        hit_rate: asked === 0 ? null : counts.hits / asked,
+        hit_rate: lookups === 0 ? null : counts.hits / lookups,
       };
     },
   };

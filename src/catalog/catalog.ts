@@ -65,16 +65,16 @@ export function createCatalog({
 }: CatalogInput): Catalog {
   const override = overrideFinder(overrides);
   const tablePrices = createPrices(table);
-  const made = new WeakMap<PricePeriod, ModelPrice>();
+  const pricesByPeriod = new WeakMap<PricePeriod, ModelPrice>();
 
   const entryOf = ({ modelsDev }: Provider, model: string): ModelEntry | null =>
     modelsDev === undefined ? null : (dataSet.models(modelsDev).get(dataSetId(model)) ?? null);
 
   const priceOfPeriod = (period: PricePeriod, source: string): ModelPrice | null => {
-    const known = made.get(period);
-    if (known !== undefined) return known;
+    const existing = pricesByPeriod.get(period);
+    if (existing !== undefined) return existing;
     const price = toPrice(period, source);
-    if (price !== null) made.set(period, price);
+    if (price !== null) pricesByPeriod.set(period, price);
     return price;
   };
 

@@ -36,9 +36,9 @@ export interface ModelsInput {
 export function modelsResource({ catalog, names, now, offers }: ModelsInput): Resource {
   const rowsOf = (offer: OfferingConnection): Row[] => {
     const at = now();
-    const known = catalog();
-    return offeredModels(offer.connection, offer.provider, known).map((model) =>
-      rowOf(offer, model, known, at),
+    const currentCatalog = catalog();
+    return offeredModels(offer.connection, offer.provider, currentCatalog).map((model) =>
+      rowOf(offer, model, currentCatalog, at),
     );
   };
   return {
@@ -57,9 +57,9 @@ export function modelsResource({ catalog, names, now, offers }: ModelsInput): Re
       const offer = offers().find(({ connection }) => connection.name === name);
       if (offer === undefined) return null;
       const model = id.slice(slash + 1);
-      const known = catalog();
-      return offeredModels(offer.connection, offer.provider, known).includes(model)
-        ? rowOf(offer, model, known, now())
+      const currentCatalog = catalog();
+      return offeredModels(offer.connection, offer.provider, currentCatalog).includes(model)
+        ? rowOf(offer, model, currentCatalog, now())
         : null;
     },
   };
@@ -92,17 +92,17 @@ function rowOf(
   catalog: Catalog,
   at: number,
 ): Row {
-  const known = catalog.describe(provider, model);
+  const description = catalog.describe(provider, model);
   const price = catalog.priceOf(provider, model, at);
   return {
     id: `${connection.name}/${model}`,
     kind: 'model',
     model,
-    name: known?.name ?? model,
+    name: description?.name ?? model,
     provider: provider.id,
     connection: connection.name,
     connection_id: connection.id,
-    ...rowOfInfo(known),
+    ...rowOfInfo(description),
     ...shownPrice(price),
   };
 }

@@ -25,14 +25,14 @@ export function overrideFinder(overrides: Readonly<Record<string, PriceOverride>
     exact.get(name) ?? patterns.find(({ start }) => name.startsWith(start))?.price ?? null;
   if (exact.size === 0 && patterns.length === 0) return () => null;
   // Asked for every request; the models that are in use are few, the names that clients make up may be many.
-  const found = new Map<string, PriceOverride | null>();
+  const overrideCache = new Map<string, PriceOverride | null>();
   return (provider, model) => {
     const name = `${provider}/${model}`;
-    const known = found.get(name);
-    if (known !== undefined) return known;
+    const existing = overrideCache.get(name);
+    if (existing !== undefined) return existing;
     const lower = model.toLowerCase();
     const price = find(`${provider}/${lower}`) ?? find(`*/${lower}`);
-    if (found.size < MAX_FOUND) found.set(name, price);
+    if (overrideCache.size < MAX_FOUND) overrideCache.set(name, price);
     return price;
   };
 }

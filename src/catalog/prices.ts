@@ -25,12 +25,12 @@ export function createPrices(table: PriceTable): Prices {
   const memory = new Map<string, PriceRow | null>();
 
   const finder = (seller: string): RowFinder => {
-    const known = finders.get(seller);
-    if (known !== undefined) return known;
+    const finder = finders.get(seller);
+    if (finder !== undefined) return finder;
     const rows = table.sellers[seller];
-    const made: RowFinder = rows === undefined ? () => null : rowFinder(rows);
-    finders.set(seller, made);
-    return made;
+    const newFinder: RowFinder = rows === undefined ? () => null : rowFinder(rows);
+    finders.set(seller, newFinder);
+    return newFinder;
   };
 
   const search = (seller: string, model: string, fallback: boolean): PriceRow | null => {
@@ -48,8 +48,8 @@ export function createPrices(table: PriceTable): Prices {
     rows: (seller) => table.sellers[seller]?.models ?? [],
     find(seller, model, { fallback }) {
       const key = `${fallback ? '+' : '-'}${seller}/${model}`;
-      const known = memory.get(key);
-      if (known !== undefined) return known;
+      const cached = memory.get(key);
+      if (cached !== undefined) return cached;
       const row = search(seller, model, fallback);
       if (memory.size >= remembered) {
         const oldest = memory.keys().next();

@@ -48,8 +48,8 @@ export async function checkConfig(config: Config): Promise<Finding> {
 }
 
 async function statOf(path: string): Promise<{ mode: number; isDirectory: boolean }> {
-  const found = await stat(path);
-  return { mode: found.mode, isDirectory: found.isDirectory() };
+  const stats = await stat(path);
+  return { mode: stats.mode, isDirectory: stats.isDirectory() };
 }
 
 /** What a look at the database found. `current`: it may be opened without being changed. */
@@ -69,8 +69,8 @@ export async function databaseState(path: string): Promise<DatabaseState> {
       const fault = emptinessFault(dirname(path), path) ?? schemaFault(database, dirname(path));
       if (fault !== null) return { state: 'unusable', problem: fault };
       const rows = database.prepare('PRAGMA integrity_check(5)').all();
-      const found = rows.flatMap((row) => Object.values(row)).join('; ');
-      if (found !== 'ok') return { state: 'unusable', problem: `it is damaged: ${found}` };
+      const problems = rows.flatMap((row) => Object.values(row)).join('; ');
+      if (problems !== 'ok') return { state: 'unusable', problem: `it is damaged: ${problems}` };
       const names = database.prepare('SELECT name FROM kysely_migration').all();
       const schema = schemaState(names.map((row) => String(row['name'])));
       const missing = schema.state === 'current' ? missingTables(database) : null;
@@ -84,11 +84,11 @@ export async function databaseState(path: string): Promise<DatabaseState> {
 }
 
 function schemaState(applied: readonly string[]): DatabaseState {
-  const known = Object.keys(migrations);
-  const newer = applied.filter((name) => !known.includes(name));
+  const migrationNames = Object.keys(migrations);
+  const newer = applied.filter((name) => !migrationNames.includes(name));
   if (newer.length > 0)
     return { state: 'unusable', problem: `a newer Modelgate wrote it (${newer.join(', ')})` };
-  const pending = known.filter((name) => !applied.includes(name));
+  const pending = migrationNames.filter((name) => !applied.includes(name));
   return pending.length === 0 ? { state: 'current' } : { state: 'behind', pending };
 }
 

@@ -77,13 +77,13 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
   });
   const usableKey = once(async () => {
     const { usableStorageKey } = await import('../connections/credentials/storage-key.ts');
-    const found = await usableStorageKey(await store(), await keyPlace());
-    if (found.source === 'generated') {
+    const usable = await usableStorageKey(await store(), await keyPlace());
+    if (usable.source === 'generated') {
       io.note(
         `Made a key for stored credentials: ${await dataDir()}/storage.key. Back it up with the data directory.`,
       );
     }
-    return found;
+    return usable;
   });
   const sealingKey = async () => {
     const made = usableKey.started();

@@ -22,11 +22,11 @@ export function ownCommand(
   { searchPath, started }: { searchPath: string; started: string },
 ): OwnCommand {
   const own = new Set([real(started), real(cloneStarter)]);
-  const found = searchPath.split(delimiter).some((folder) => {
+  const isOnPath = searchPath.split(delimiter).some((folder) => {
     const path = folder === '' ? null : real(join(folder, 'gateway'));
     return path !== null && own.has(path);
   });
-  const program = found ? 'gateway' : quoted(existsSync(cloneStarter) ? cloneStarter : started);
+  const program = isOnPath ? 'gateway' : quoted(existsSync(cloneStarter) ? cloneStarter : started);
   // Where the folder is not the default, another shell would look elsewhere.
   return { program, flags: sources.dataDir === 'default' ? '' : ` --data-dir ${quoted(dataDir)}` };
 }

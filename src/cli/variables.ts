@@ -58,7 +58,7 @@ export const variables: readonly Variable[] = [
 
 /** @throws a usage error for a variable that the gateway does not read */
 export function variableNamed(name: string): Variable {
-  const found = variables.find((one) => one.name === name);
-  if (found !== undefined) return found;
+  const variable = variables.find((one) => one.name === name);
+  if (variable !== undefined) return variable;
   throw usageError(`The gateway reads no variable ${name}: ${variables.map((one) => one.name).join(', ')}`);
 }

@@ -13,16 +13,16 @@ import type { ConnectionPatch, NewConnection } from './store.ts';
 /** A new connection of what was sent. @throws GatewayError that names the member */
 export function newConnectionOf(input: NewConnectionInput, listening: Listening): NewConnection {
   const provider = connectable(input.provider);
-  const given = credentialOf(provider, input);
-  const baseUrl = baseUrlOf(provider, input, given.account);
+  const credential = credentialOf(provider, input);
+  const baseUrl = baseUrlOf(provider, input, credential.account);
   if (baseUrl !== null) checkBaseUrl(baseUrl, listening);
   else if (provider.baseUrl === null) throw invalid('base_url', missingAddress(provider));
   return {
     provider: provider.id,
     name: input.name ?? provider.id,
     baseUrl,
-    apiKey: given.text,
-    ...(given.account === null ? {} : { authType: given.account.kind }),
+    apiKey: credential.text,
+    ...(credential.account === null ? {} : { authType: credential.account.kind }),
     defaultModel: input.default_model ?? null,
     ...(input.priority === undefined ? {} : { priority: input.priority }),
     ...(input.active === undefined ? {} : { active: input.active }),

@@ -24,8 +24,8 @@ export function discoveriesResource(input: DiscoveriesInput): Resource {
   const { connections, listening, readVariable, setVariables } = input;
   const offered = async (): Promise<Discovery[]> => {
     const connected = new Set((await connections.list()).map(({ provider }) => provider));
-    const found = await discover(setVariables);
-    return found.filter(({ provider }) => !isBuiltIn(provider) && !connected.has(provider.id));
+    const discoveries = await discover(setVariables);
+    return discoveries.filter(({ provider }) => !isBuiltIn(provider) && !connected.has(provider.id));
   };
   /** What was last listed: who takes an offer need not wait until everything is looked for again. */
   let listed: { rows: readonly Row[]; until: number } = { rows: [], until: 0 };
@@ -37,8 +37,8 @@ export function discoveriesResource(input: DiscoveriesInput): Resource {
   const find = async (id: string): Promise<Row | null> => {
     if (performance.now() < listed.until) {
       const row = listed.rows.find((one) => one.id === id);
-      const taken = (await connections.list()).some(({ provider }) => provider === id);
-      if (row !== undefined && !taken) return row;
+      const isConnected = (await connections.list()).some(({ provider }) => provider === id);
+      if (row !== undefined && !isConnected) return row;
     }
     return (await list()).find((row) => row.id === id) ?? null;
   };
@@ -61,8 +61,8 @@ export function discoveriesResource(input: DiscoveriesInput): Resource {
           const key = typeof variable === 'string' ? readVariable(variable) : undefined;
           if (typeof variable === 'string' && key === undefined)
             throw new GatewayError('conflict', `The variable ${variable} is not set any more`);
-          const wanted = { provider: id, ...(key === undefined ? {} : { api_key: key }) };
-          const record = await connections.add(newConnectionOf(wanted, listening));
+          const connectionInput = { provider: id, ...(key === undefined ? {} : { api_key: key }) };
+          const record = await connections.add(newConnectionOf(connectionInput, listening));
           return {
             success: true,
             message: `"${record.name}" is connected`,

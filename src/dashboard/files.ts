@@ -38,15 +38,15 @@ export function siteFolder(): string {
 export function openSiteFiles(folder: string): SiteFiles {
   let manifest: Promise<SiteManifest | null> | null = null;
   let builtAt: number | null = null;
-  const kept = new Map<string, Promise<SiteFile | null>>();
+  const fileCache = new Map<string, Promise<SiteFile | null>>();
   let built: boolean | null = null;
 
-  const known = async (): Promise<SiteManifest | null> => {
+  const loadManifest = async (): Promise<SiteManifest | null> => {
     manifest ??= readManifest(folder);
-    const found = await manifest;
-    if (found === null) manifest = null;
-    built = found !== null;
-    return found;
+    const current = await manifest;
+    if (current === null) manifest = null;
+    built = current !== null;
+    return current;
   };
   /** Forgets everything where the pages were built anew since, as somebody who works on them does. */
   const forgetFormer = async (): Promise<void> => {
@@ -57,21 +57,21 @@ export function openSiteFiles(folder: string): SiteFiles {
     if (changedAt === builtAt) return;
     builtAt = changedAt;
     manifest = null;
-    kept.clear();
+    fileCache.clear();
   };
   return {
     built: () => built,
     async read(path) {
       if (path === 'index.html') await forgetFormer();
-      const files = (await known())?.files ?? {};
+      const files = (await loadManifest())?.files ?? {};
       const row = Object.hasOwn(files, path) ? files[path] : undefined;
       if (row === undefined) return null;
-      let file = kept.get(path);
+      let file = fileCache.get(path);
       if (file === undefined) {
         file = readSiteFile(folder, path, row);
-        kept.set(path, file);
+        fileCache.set(path, file);
         // A file that could not be read now may be readable later.
-        file.catch(() => kept.delete(path));
+        file.catch(() => fileCache.delete(path));
       }
       return file;
     },

@@ -32,8 +32,8 @@ export function createDashboard({ admit, files, needsSetup }: DashboardInput): D
     const index = await files.read('index.html');
     if (index === null) return null;
     const key = `${index.etag} ${base} ${setup}`;
-    const made = pages.get(key);
-    if (made !== undefined) return made;
+    const page = pages.get(key);
+    if (page !== undefined) return page;
     const file = pageAt(index, base, setup);
     if (pages.size < MAX_PAGES) pages.set(key, file);
     return file;
@@ -46,17 +46,17 @@ export function createDashboard({ admit, files, needsSetup }: DashboardInput): D
           headers: { allow: 'GET, HEAD' },
         });
       admit(exchange);
-      const wanted = sitePath(exchange.path);
-      switch (wanted.kind) {
+      const path = sitePath(exchange.path);
+      switch (path.kind) {
         case 'moved':
-          return redirect(exchange, 308, withQuery(wanted.location, exchange.query));
+          return redirect(exchange, 308, withQuery(path.location, exchange.query));
         case 'file': {
-          const file = await files.read(wanted.path);
+          const file = await files.read(path.path);
           if (file === null) throw new GatewayError('not_found', 'The dashboard has no such file');
           return sendFile(exchange, file);
         }
         case 'page': {
-          const file = await page(wanted.base);
+          const file = await page(path.base);
           return file === null ? sendNotBuilt(exchange) : sendFile(exchange, file);
         }
       }

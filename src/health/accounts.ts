@@ -65,8 +65,8 @@ export function createAccounts(input: AccountsInput): Accounts {
   const { changed, kept = [], limitsRead = () => {}, now } = input;
   const accounts = new Map<string, AccountState>();
   const accountOf = (id: string): AccountState => {
-    const known = accounts.get(id);
-    if (known !== undefined) return known;
+    const existing = accounts.get(id);
+    if (existing !== undefined) return existing;
     const account = newAccount(id);
     accounts.set(id, account);
     return account;
@@ -113,9 +113,9 @@ export function createAccounts(input: AccountsInput): Accounts {
     begin: (asked) =>
       new HealthAttempt({ account: accountOf(asked.connection.id), asked, changed, limitsRead, now }),
     adopt(connections) {
-      const known = new Map(connections.map((connection) => [connection.id, connection]));
+      const connectionById = new Map(connections.map((connection) => [connection.id, connection]));
       for (const account of accounts.values()) {
-        const connection = known.get(account.id);
+        const connection = connectionById.get(account.id);
         if (connection === undefined) {
           forget(account);
           if (account.load.inFlight === 0) accounts.delete(account.id);

@@ -42,8 +42,8 @@ const fieldsByHeader = new Map<string, Field | null>();
 const MOST_NAMES = 256;
 
 function fieldOf(header: string): Field | null {
-  const known = fieldsByHeader.get(header);
-  if (known !== undefined) return known;
+  const existing = fieldsByHeader.get(header);
+  if (existing !== undefined) return existing;
   const groups = families.map((family) => family.exec(header)?.groups).find((one) => one !== undefined);
   const field =
     groups === undefined

@@ -61,8 +61,8 @@ export function quotaResource({ accounts, balances, connections }: QuotaInput): 
     list: async () => (await connections()).map(rowOf),
     async find(idOrName) {
       const all = await connections();
-      const found = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
-      return found === undefined ? null : rowOf(found);
+      const connection = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
+      return connection === undefined ? null : rowOf(connection);
     },
     actions: {
       refresh: {
@@ -75,8 +75,8 @@ export function quotaResource({ accounts, balances, connections }: QuotaInput): 
           message: `The provider of ${String(connection)} would be asked`,
         }),
         async run({ connection, id }) {
-          const told = await balances.refresh(id);
-          const error = told === null ? 'The provider does not tell' : told.error;
+          const balance = await balances.refresh(id);
+          const error = balance === null ? 'The provider does not tell' : balance.error;
           return { success: error === null, message: error ?? `The provider of ${String(connection)} told` };
         },
       },

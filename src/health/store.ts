@@ -45,10 +45,10 @@ export async function openAccounts(
     .execute();
   const rows = await store.db.selectFrom('standings').selectAll().execute();
   const writer = createWriter(store, { onError });
-  const kept = rows.map(keptOf);
+  const healthStates = rows.map(keptOf);
   const accounts = createAccounts({
     now,
-    kept,
+    kept: healthStates,
     changed(changed) {
       onChange(changed);
       const row = rowOf(changed, now());
@@ -59,7 +59,7 @@ export async function openAccounts(
       );
     },
   });
-  return { accounts, kept, close: writer.stop };
+  return { accounts, kept: healthStates, close: writer.stop };
 }
 
 function rowOf({ connectionId, fingerprint, model, healthState }: StoredHealthState, now: number): Row {

@@ -11,21 +11,21 @@ const MAX_CHARACTERS = 65_536;
 
 /** @param write gets what was kept, ten times a second at most unless there is much of it */
 export function createLineBuffer(write: (lines: string) => void): LineBuffer {
-  let kept = '';
+  let partialLine = '';
   let timer: NodeJS.Timeout | null = null;
   const flush = (): void => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    if (kept === '') return;
-    const lines = kept;
-    kept = '';
+    if (partialLine === '') return;
+    const lines = partialLine;
+    partialLine = '';
     write(lines);
   };
   return {
     flush,
     write(line) {
-      kept += line;
-      if (kept.length >= MAX_CHARACTERS) flush();
+      partialLine += line;
+      if (partialLine.length >= MAX_CHARACTERS) flush();
       else timer ??= setTimeout(flush, FLUSH_MS);
     },
   };

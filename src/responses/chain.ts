@@ -64,15 +64,15 @@ async function walk({ keyId, memory }: ResponseReader, id: string, maxLength: nu
   let missing: string | null = null;
   let sealed = false;
   for (let next: string | null = id; next !== null && length <= maxLength; ) {
-    const found: Lookup = await memory.get(next, keyId);
-    if (found === null || found === 'unreadable') {
+    const stored: Lookup = await memory.get(next, keyId);
+    if (stored === null || stored === 'unreadable') {
       missing = next;
-      sealed = found === 'unreadable';
+      sealed = stored === 'unreadable';
       break;
     }
-    chain.push(found);
-    length += found.length;
-    next = listOf(found.response['output']).some(isCompaction) ? null : found.previousId;
+    chain.push(stored);
+    length += stored.length;
+    next = listOf(stored.response['output']).some(isCompaction) ? null : stored.previousId;
   }
   return { chain: chain.reverse(), length, missing, sealed };
 }
@@ -111,8 +111,8 @@ async function find(id: string, chain: readonly SizedResponse[], { keyId, memory
       ? null
       : itemOf({ input: stored.input, output: listOf(stored.response['output']) }, id);
   for (const stored of chain) {
-    const found = within(stored);
-    if (found !== null) return found;
+    const item = within(stored);
+    if (item !== null) return item;
   }
   const responseId = responseOf(id);
   return responseId === null ? null : within(await memory.get(responseId, keyId));

@@ -76,12 +76,12 @@ function noSummary(text: string, reason: EndReason): StreamPart {
  */
 export function compactedResponse(input: unknown, response: JsonObject): JsonObject {
   const { created_at, id, usage } = response;
-  const said = withIds(inputItems(input), String(id)).filter(isUserMessage).map(wholeMessage);
+  const userMessages = withIds(inputItems(input), String(id)).filter(isUserMessage).map(wholeMessage);
   return {
     id,
     object: 'response.compaction',
     created_at,
-    output: [...said, ...listOf(response['output']).filter(isCompaction)],
+    output: [...userMessages, ...listOf(response['output']).filter(isCompaction)],
     usage,
   };
 }

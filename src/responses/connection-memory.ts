@@ -26,8 +26,8 @@ export function connectionMemory(
   const own = (id: string | null, keyId: string): SizedResponse | null => {
     const text = id !== null && ids.has(id) ? recent.get(`${name} ${id}`) : undefined;
     if (text === undefined) return null;
-    const found = parseJson(text) as StoredResponse;
-    return found.keyId === keyId ? { ...found, length: text.length } : null;
+    const stored = parseJson(text) as StoredResponse;
+    return stored.keyId === keyId ? { ...stored, length: text.length } : null;
   };
   /** A response with what this connection alone knows of those before it, so that it stands without them. */
   const alone = (response: StoredResponse): StoredResponse => {
@@ -43,9 +43,9 @@ export function connectionMemory(
   return {
     remember(response) {
       // Some servers give every response the same id: it must not come to continue itself.
-      const kept = ids.has(response.id) ? alone(response) : response;
+      const compacted = ids.has(response.id) ? alone(response) : response;
       ids.add(response.id);
-      recent.set(`${name} ${response.id}`, JSON.stringify(kept));
+      recent.set(`${name} ${response.id}`, JSON.stringify(compacted));
     },
     forget() {
       for (const id of ids) recent.delete(`${name} ${id}`);

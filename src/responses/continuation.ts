@@ -51,8 +51,8 @@ export function referenceOf(item: unknown): string | null {
 
 /** The item with this id among those of a turn; null when it has none. */
 export function itemOf({ input, output }: PreviousTurn, id: string): JsonObject | null {
-  const found = [...listOf(input), ...output].find((item) => isObject(item) && item['id'] === id);
-  return isObject(found) && referenceOf(found) === null ? found : null;
+  const item = [...listOf(input), ...output].find((item) => isObject(item) && item['id'] === id);
+  return isObject(item) && referenceOf(item) === null ? item : null;
 }
 
 const ITEM_ID = /^[a-z]+_([0-9A-Za-z]+)_[a-z]?\d+$/;

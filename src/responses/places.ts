@@ -69,8 +69,8 @@ export function placeStore(
       if (stored) writer.push('response_places', columns, row);
     },
     async find(id, keyId) {
-      const known = recent.get(id);
-      const place = known?.keyId === keyId ? known : ((await load(id, keyId)) ?? known ?? null);
+      const existing = recent.get(id);
+      const place = existing?.keyId === keyId ? existing : ((await load(id, keyId)) ?? existing ?? null);
       if (place === null || place.createdAt < now() - KEPT_DAYS * DAY_MS) return null;
       if (place.keyId !== keyId) return 'foreign';
       recent.set(id, place);

@@ -40,8 +40,8 @@ export function responseStore(
 
   const find = async (id: string, keyId: string) => {
     const name = nameOf(id, keyId);
-    const known = recent.get(name);
-    if (known !== undefined) return known;
+    const existing = recent.get(name);
+    if (existing !== undefined) return existing;
     const row = await db
       .selectFrom('responses')
       .selectAll()
@@ -55,9 +55,9 @@ export function responseStore(
     return opened;
   };
   const get = async (id: string, keyId: string): Promise<Lookup> => {
-    const found = await find(id, keyId);
-    if (found === null || found === 'unreadable') return found;
-    return found.createdAt < now() - shownMs ? null : foundIn(found);
+    const response = await find(id, keyId);
+    if (response === null || response === 'unreadable') return response;
+    return response.createdAt < now() - shownMs ? null : foundIn(response);
   };
 
   return {
@@ -127,13 +127,13 @@ async function surplus(
     .orderBy('created_at')
     .limit(SWEPT_ROWS)
     .execute();
-  const gone: Pick<Row, 'id' | 'key_id'>[] = [];
+  const removedIds: Pick<Row, 'id' | 'key_id'>[] = [];
   for (const { bytes, created_at, id, key_id } of oldest) {
     if (created_at >= before && over <= 0) break;
-    gone.push({ id, key_id });
+    removedIds.push({ id, key_id });
     over -= bytes;
   }
-  return gone;
+  return removedIds;
 }
 
 /** Seals rows of an earlier version, some at a time. @returns how many */

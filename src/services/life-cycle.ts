@@ -66,9 +66,9 @@ export function createLifeCycles(input: LifeCycleInput): LifeCycles {
       announce({ id: part.id, action: order.action, task_id: task, message });
       return { success: true, message, taskId: task, result };
     } catch (error) {
-      const known = error instanceof GatewayError;
-      if (!known) report(error);
-      await tasks.finish(task, 'Error', known ? error.message : 'It failed; the log has the cause');
+      const isGatewayError = error instanceof GatewayError;
+      if (!isGatewayError) report(error);
+      await tasks.finish(task, 'Error', isGatewayError ? error.message : 'It failed; the log has the cause');
       throw error;
     }
   };

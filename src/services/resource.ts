@@ -156,10 +156,10 @@ async function partOf(deps: Deps, row: Row, caller: Caller): Promise<{ part: Par
 
 /** The part of a row, where the caller may act on it. @throws GatewayError */
 async function operated(deps: Deps, row: Row, caller: Caller): Promise<{ part: Part; parts: Part[] }> {
-  const found = await partOf(deps, row, caller);
-  const { domain } = found.part;
+  const part = await partOf(deps, row, caller);
+  const { domain } = part.part;
   if (domain !== undefined) checkDomain(caller, `${domain}:operate`);
-  return found;
+  return part;
 }
 
 interface OrderAction extends Pick<Action, 'summary' | 'input' | 'possible'> {

@@ -42,8 +42,8 @@ export async function openServiceRecords(
     }),
   );
   const of = async (key: string): Promise<ServiceRecord> => {
-    const known = records.get(key);
-    if (known !== undefined) return known;
+    const existing = records.get(key);
+    if (existing !== undefined) return existing;
     const time = now();
     const record: ServiceRecord = {
       key,

@@ -229,8 +229,8 @@ function inserter(database: DatabaseSync, { consider, onError }: InserterInput):
   let batches = 0;
   const statementOf = (table: string, columns: readonly string[]): StatementSync => {
     const name = `${table}(${columns.join()})`;
-    const known = statements.get(name);
-    if (known !== undefined) return known;
+    const statement = statements.get(name);
+    if (statement !== undefined) return statement;
     const marks = columns.map(() => '?').join();
     // Not `insert or ignore`, which would also leave out in silence a row without a required value.
     const replacing = columns.map((column) => `${column} = excluded.${column}`).join();
@@ -288,8 +288,8 @@ const CHECKED_AT_ONCE_BYTES = 64 * 1024 * 1024;
 async function checkBehind(working: Kysely<Tables>, watch: FileWatch): Promise<void> {
   try {
     const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(working);
-    const found = rows[0]?.quick_check ?? 'no answer';
-    if (found !== 'ok') watch.noteDamage(found);
+    const checkResult = rows[0]?.quick_check ?? 'no answer';
+    if (checkResult !== 'ok') watch.noteDamage(checkResult);
   } catch (error) {
     watch.noteError(error);
   }

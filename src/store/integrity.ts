@@ -49,8 +49,8 @@ export function missingTables(database: DatabaseSync): string | null {
 
 /** What SQLite's own check finds; null when the structure is sound. Takes about a second for half a gigabyte. */
 export function structureFault(database: DatabaseSync): string | null {
-  const found = String(database.prepare('pragma quick_check(1)').get()?.['quick_check']);
-  return found === 'ok' ? null : `it is damaged: ${found}`;
+  const checkResult = String(database.prepare('pragma quick_check(1)').get()?.['quick_check']);
+  return checkResult === 'ok' ? null : `it is damaged: ${checkResult}`;
 }
 
 function tablesOf(database: DatabaseSync): ReadonlySet<string> {

@@ -53,8 +53,8 @@ export function tryLock(path: string): Lock | null {
 
 function named(owner: () => Owner | null): string {
   try {
-    const found = owner();
-    if (found !== null) return `another gateway (pid ${found.pid}, ${found.url})`;
+    const currentOwner = owner();
+    if (currentOwner !== null) return `another gateway (pid ${currentOwner.pid}, ${currentOwner.url})`;
   } catch {
     // Whoever it is, the directory is in use.
   }

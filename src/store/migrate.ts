@@ -39,17 +39,17 @@ export async function migrate<Tables>(
   db: Kysely<Tables>,
   { dataDir, lockWait, migrations = released, now, path, prepared = readPreparedSchema }: MigrateOptions,
 ): Promise<void> {
-  const known = Object.keys(migrations);
-  const pendingAtFirst = await lockWait.retry(() => pendingOf(database, known, dataDir));
+  const migrationNames = Object.keys(migrations);
+  const pendingAtFirst = await lockWait.retry(() => pendingOf(database, migrationNames, dataDir));
   if (pendingAtFirst.length === 0) return;
   let current = 'the list of migrations';
   await lockWait.retry(() => database.exec('begin immediate'));
   try {
-    const pending = pendingOf(database, known, dataDir);
+    const pending = pendingOf(database, migrationNames, dataDir);
     const last = appliedMigrations(database).at(-1);
     if (last !== undefined && pending.length > 0) {
       current = 'the copy made before';
-      snapshot(path, dataDir, `${last}-${known.at(-1)}`, now());
+      snapshot(path, dataDir, `${last}-${migrationNames.at(-1)}`, now());
     }
     const isNew = isEmpty(database);
     // The table that Kysely's migrator would make, so that it could take over.
@@ -58,7 +58,7 @@ export async function migrate<Tables>(
     );
     const applied = database.prepare('insert into kysely_migration (name, timestamp) values (?, ?)');
     current = 'the prepared schema';
-    const schema = isNew ? fitting(prepared(), known) : null;
+    const schema = isNew ? fitting(prepared(), migrationNames) : null;
     if (schema !== null) database.exec(schema.statements.join(';\n'));
     const done = new Set(schema?.migrations);
     for (const name of pending) {

@@ -23,18 +23,18 @@ export function isEmpty(database: DatabaseSync): boolean {
 
 /** @returns the statements that make another database like this one, whose record of migrations is left out */
 export function statementsOf(database: DatabaseSync): string[] {
-  const made = database
+  const statements = database
     .prepare(
       "select type, name, sql from sqlite_master where sql is not null and name not like 'sqlite\\_%' escape '\\' and tbl_name <> 'kysely_migration' order by rowid",
     )
     .all()
     .map(({ name, sql, type }) => ({ type: String(type), name: String(name), sql: String(sql) }));
-  const tables = made.filter(({ type }) => type === 'table');
-  const triggers = made.filter(({ type }) => type === 'trigger');
+  const tables = statements.filter(({ type }) => type === 'table');
+  const triggers = statements.filter(({ type }) => type === 'trigger');
   const rows = tables.flatMap(({ name }) => insertsInto(database, name));
   // Triggers would count the rows once more.
   return [
-    ...made.filter(({ type }) => type !== 'trigger').map(({ sql }) => sql),
+    ...statements.filter(({ type }) => type !== 'trigger').map(({ sql }) => sql),
     ...rows,
     ...triggers.map(({ sql }) => sql),
   ];

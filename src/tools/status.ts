@@ -148,8 +148,8 @@ function modelIn({ settings }: ConfigFile, value: JsonObject): string | null {
 
 /** Whether a model of another endpoint stands where the gateway names it and the model: `anthropic/opus`. */
 function choosesAnother(setting: Setting, value: JsonObject): boolean {
-  const found = chosenIn(setting, value);
-  return found !== undefined && filledIn(String(setting.value), '<model>', found) === null;
+  const choice = chosenIn(setting, value);
+  return choice !== undefined && filledIn(String(setting.value), '<model>', choice) === null;
 }
 
 /** What stands in the place of a model; nothing where the place depends on the model, or is of something else. */

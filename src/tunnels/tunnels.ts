@@ -154,12 +154,12 @@ export async function openTunnels(input: TunnelsInput): Promise<Tunnels> {
       const kind = kindOf(id);
       if (domain !== null && !kind.takesDomain)
         throw new GatewayError('invalid_request', `${kind.name} takes no domain`, { param: 'domain' });
-      const known = entries.get(id);
-      if (known !== undefined && known.tunnel.status().state !== 'stopped')
+      const entry = entries.get(id);
+      if (entry !== undefined && entry.tunnel.status().state !== 'stopped')
         throw new GatewayError('conflict', `${kind.name} is running already: stop it first`);
       await guard();
       await installed(kind);
-      await start(known ?? add({ id, domain, desired: 'running', createdAt: now() }), domain);
+      await start(entry ?? add({ id, domain, desired: 'running', createdAt: now() }), domain);
     },
     async start(id) {
       const entry = entryOf(id);

@@ -10,8 +10,8 @@ export function lateResponses(memory: ResponseMemory, flush: () => Promise<void>
   return {
     ...memory,
     async get(id, keyId) {
-      const found = await memory.get(id, keyId);
-      if (found !== null) return found;
+      const stored = await memory.get(id, keyId);
+      if (stored !== null) return stored;
       await flush();
       return memory.get(id, keyId);
     },
@@ -23,8 +23,8 @@ export function latePlaces(places: ResponsePlaces, flush: () => Promise<void>): 
   return {
     ...places,
     async find(id, keyId) {
-      const found = await places.find(id, keyId);
-      if (found !== null) return found;
+      const place = await places.find(id, keyId);
+      if (place !== null) return place;
       await flush();
       return places.find(id, keyId);
     },

@@ -162,8 +162,8 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
       const reservation = reservations.get(number)?.reservation ?? input.limits.hold(asked);
       // The budget was removed a moment ago.
       if (reservation === null) return { refusal: null, rates: [], spares: 0, at: now() };
-      const held: Reservation = reservations.get(number) ?? { reservation, held: null };
-      reservations.set(number, held);
+      const existing: Reservation = reservations.get(number) ?? { reservation, held: null };
+      reservations.set(number, existing);
       const place = { ...way, tokens: () => tokens, usd: () => usd };
       let isIn = false;
       try {
@@ -189,15 +189,15 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         );
         throw error;
       } finally {
-        if (isIn) held.held = { tokens, usd };
-        else if (held.held === null) reservations.delete(number);
+        if (isIn) existing.held = { tokens, usd };
+        else if (existing.held === null) reservations.delete(number);
         // It ended meanwhile, and nobody is left to settle it: its target was not asked.
         if (!workers.isRunning(member())) reservation.settle(null);
       }
     },
     async response({ id, keyId }) {
-      const found = await input.responses.get(id, keyId);
-      return found === null || found === 'unreadable' ? found : { text: responseText(found) };
+      const response = await input.responses.get(id, keyId);
+      return response === null || response === 'unreadable' ? response : { text: responseText(response) };
     },
     place: ({ id, keyId }) => input.places.find(id, keyId),
     async token({ connectionId, rejected }) {

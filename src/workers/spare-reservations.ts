@@ -86,9 +86,9 @@ export function createSpareReservations(
   const kindOf = (claimant: Claimant): Kind => {
     const second = Math.floor(now() / SECOND_MS);
     const name = nameOf(claimant);
-    const known = kinds.get(name);
-    if (known?.second === second) return known;
-    if (known !== undefined) giveBack();
+    const existing = kinds.get(name);
+    if (existing?.second === second) return existing;
+    if (existing !== undefined) giveBack();
     const kind: Kind = {
       second,
       count: 0,

@@ -53,9 +53,9 @@ export function createAppender(folder: string, now: () => number): Appender {
     let next = tail?.end ?? end;
     const lines = [...(tail?.notes ?? []).map((entry) => ({ entry, time: now() })), ...pending].map(
       ({ entry, time }) => {
-        const made = chained(entry, time, next);
-        next = made.end;
-        return made.line;
+        const record = chained(entry, time, next);
+        next = record.end;
+        return record.line;
       },
     );
     // Where this fails, the next append looks anew.
@@ -142,10 +142,10 @@ async function setTornLineAside(
     if (end === size) return null;
     const torn = Buffer.alloc(size - end);
     await file.read(torn, 0, torn.length, end);
-    const kept = `torn-${new Date(now).toISOString().replace(/[:.]/g, '-')}.txt`;
-    await writeFile(join(folder, kept), torn, { mode: 0o600, flush: true });
+    const tornFile = `torn-${new Date(now).toISOString().replace(/[:.]/g, '-')}.txt`;
+    await writeFile(join(folder, tornFile), torn, { mode: 0o600, flush: true });
     await file.truncate(end);
-    return { bytes: torn.length, sha256: hash('sha256', torn, 'hex'), kept };
+    return { bytes: torn.length, sha256: hash('sha256', torn, 'hex'), kept: tornFile };
   } finally {
     await file.close();
   }

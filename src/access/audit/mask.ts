@@ -29,9 +29,9 @@ export function masked(entry: AuditEntry): AuditEntry {
 
 function members(record: Record<string, unknown> | null): Record<string, unknown> | null {
   if (record === null) return null;
-  const kept = value(record, 0, false) as Record<string, unknown>;
-  const size = JSON.stringify(kept).length;
-  return size > MAX_SIZE ? { '…': `[${size} characters]` } : kept;
+  const masked = value(record, 0, false) as Record<string, unknown>;
+  const size = JSON.stringify(masked).length;
+  return size > MAX_SIZE ? { '…': `[${size} characters]` } : masked;
 }
 
 function value(given: unknown, depth: number, isSecret: boolean): unknown {
@@ -40,15 +40,17 @@ function value(given: unknown, depth: number, isSecret: boolean): unknown {
   if (typeof given !== 'object' || given === null) return given ?? null;
   if (depth >= MAX_DEPTH) return '[deeper]';
   if (Array.isArray(given)) {
-    const kept = given.slice(0, MAX_MEMBERS).map((one) => value(one, depth + 1, isSecret));
-    return given.length > MAX_MEMBERS ? [...kept, `[${given.length - MAX_MEMBERS} more]`] : kept;
+    const maskedItems = given.slice(0, MAX_MEMBERS).map((one) => value(one, depth + 1, isSecret));
+    return given.length > MAX_MEMBERS
+      ? [...maskedItems, `[${given.length - MAX_MEMBERS} more]`]
+      : maskedItems;
   }
   const all = Object.entries(given);
-  const kept = all
+  const maskedMembers = all
     .slice(0, MAX_MEMBERS)
     .map(([name, member]) => [plainName(name), value(member, depth + 1, isSecret || isSecretName(name))]);
-  if (all.length > MAX_MEMBERS) kept.push(['…', `[${all.length - MAX_MEMBERS} more]`]);
-  return Object.fromEntries(kept);
+  if (all.length > MAX_MEMBERS) maskedMembers.push(['…', `[${all.length - MAX_MEMBERS} more]`]);
+  return Object.fromEntries(maskedMembers);
 }
 
 /** Not the name by which JavaScript reaches a prototype: readers of JSON drop such members. */

@@ -50,8 +50,8 @@ export function createRefusalThrottle(
       const wide = `${entry.action} ${entry.reason}`;
       const narrow = `${wide} ${entry.address}`;
       const name = full && !kinds.has(narrow) ? wide : narrow;
-      const known = kinds.get(name);
-      if (known !== undefined && known.until <= now()) close(name, known);
+      const kind = kinds.get(name);
+      if (kind !== undefined && kind.until <= now()) close(name, kind);
       const counted = kinds.get(name) ?? { entry, seen: 0, until: now() + WINDOW_MS };
       counted.seen += 1;
       counted.entry = name === wide ? { ...entry, address: null } : entry;

@@ -52,12 +52,12 @@ async function newest(folder: string, { limit, offset }: ListQuery): Promise<Pag
 
 /** At most `limit` records, the newest, newest first. */
 async function records(folder: string, limit: number): Promise<AuditRecord[]> {
-  const found: AuditRecord[] = [];
+  const matches: AuditRecord[] = [];
   for await (const line of newestLines(folder)) {
     const record = parseRecord(line);
-    if (record !== null && found.push(record) >= limit) break;
+    if (record !== null && matches.push(record) >= limit) break;
   }
-  return found;
+  return matches;
 }
 
 async function oldestSeq(folder: string): Promise<number> {

@@ -56,8 +56,8 @@ export function createPacking(): Packing {
       else bytes.set(rows);
       buffers.push(bytes);
       for (let start = 0; start < bytes.length; ) {
-        const found = bytes.indexOf(LINE_END, start);
-        const end = found === -1 ? bytes.length : found;
+        const index = bytes.indexOf(LINE_END, start);
+        const end = index === -1 ? bytes.length : index;
         bufferOf.push(buffers.length - 1);
         starts.push(start);
         ends.push(end);
@@ -149,8 +149,8 @@ function recentlyRead(read: (place: number) => KeyRecord): (place: number) => Ke
   let recent = new Map<number, KeyRecord>();
   let older = new Map<number, KeyRecord>();
   return (place) => {
-    const known = recent.get(place);
-    if (known !== undefined) return known;
+    const existing = recent.get(place);
+    if (existing !== undefined) return existing;
     const record = older.get(place) ?? read(place);
     if (recent.size >= READ_KEYS) {
       older = recent;

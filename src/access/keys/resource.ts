@@ -34,9 +34,9 @@ export function keysResource({ keys, now, reading = keys }: KeysInput): Resource
     read: 'keys:read',
     list: async () => (await reading.list()).map((record) => rowOfKey(record, now())),
     async page(query) {
-      const wanted = keyPageQuery(query);
-      if (wanted === null) return null;
-      const { records, ...counts } = await reading.page(wanted);
+      const pageQuery = keyPageQuery(query);
+      if (pageQuery === null) return null;
+      const { records, ...counts } = await reading.page(pageQuery);
       return { rows: records.map((record) => rowOfKey(record, now())), ...counts };
     },
     find,

@@ -42,8 +42,8 @@ export function createLogins(deps: LoginsDeps): Logins {
   /** Requests with the same credentials that come together are one try and share its outcome. */
   const verify = (proof: string, user: UserRecord | null, given: BasicCredentials, address: string) => {
     const name = `${proof} ${clientOf(address)}`;
-    const known = inFlight.get(name);
-    if (known !== undefined) return known;
+    const existing = inFlight.get(name);
+    if (existing !== undefined) return existing;
     const release = throttle.reserve(accountOf(given.name), address);
     const outcome = passwords.verify(given.password, user?.password ?? nobody).finally(() => {
       release();

@@ -68,8 +68,8 @@ export async function openLoginThrottle(
   const dirty = new Set<string>();
 
   const subjectOf = (name: string, rule: ThrottleRule): FailureCount => {
-    const known = subjects.get(name);
-    if (known !== undefined) return expireFailures(known, now());
+    const subject = subjects.get(name);
+    if (subject !== undefined) return expireFailures(subject, now());
     if (subjects.size >= maxSubjects) makeRoom(subjects, now());
     const fresh = { rule, failures: 0, firstAt: now(), lastAt: 0, blockedUntil: 0, pending: 0 };
     subjects.set(name, fresh);
@@ -104,12 +104,12 @@ export async function openLoginThrottle(
     },
     reserve(account, address) {
       const names = both(account, address);
-      const held = names.map(([name, rule]) => subjectOf(name, rule));
-      for (const subject of held) refuseBlocked(subject, now());
-      for (const subject of held) refuseConcurrent(subject);
-      for (const subject of held) subject.pending += 1;
+      const subjectStates = names.map(([name, rule]) => subjectOf(name, rule));
+      for (const subject of subjectStates) refuseBlocked(subject, now());
+      for (const subject of subjectStates) refuseConcurrent(subject);
+      for (const subject of subjectStates) subject.pending += 1;
       return () => {
-        for (const subject of held.splice(0)) subject.pending -= 1;
+        for (const subject of subjectStates.splice(0)) subject.pending -= 1;
         for (const [name] of names) if (isIdle(subjects.get(name))) subjects.delete(name);
       };
     },

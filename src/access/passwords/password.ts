@@ -27,11 +27,11 @@ export function isOutdated(phc: string): boolean {
 
 /** Whether `password` is the one that `phc` was made from. False for a string that is no scrypt hash. */
 export async function verifyPassword(password: string, phc: string): Promise<boolean> {
-  const found = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(
+  const match = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(
     phc,
   );
-  if (found === null) return false;
-  const [, ln, r, p, salt = '', hash = ''] = found;
+  if (match === null) return false;
+  const [, ln, r, p, salt = '', hash = ''] = match;
   const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
   if (cost.ln > 20 || cost.r > 16 || cost.p > 4) return false;
   const expected = Buffer.from(hash, 'base64');

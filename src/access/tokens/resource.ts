@@ -78,19 +78,19 @@ export function tokensResource({ index, now, tokens }: AccessParts): Resource {
       input: newToken,
       secret: z.object({ token: z.string().describe('The token, which is shown this once') }),
       async run(input, caller) {
-        const given = newToken.parse(input);
+        const newTokenInput = newToken.parse(input);
         const users = await index.current();
         const owner = ownerOf(caller, users, now());
-        checkScopes(given.scopes, caller);
-        checkSelectors(given.selectors ?? [], given.scopes);
+        checkScopes(newTokenInput.scopes, caller);
+        checkSelectors(newTokenInput.selectors ?? [], newTokenInput.scopes);
         const own = live(users, caller).filter(
           ({ kind, userId }) => kind === 'automation' && userId === owner.id,
         );
         if (own.length >= MAX_AUTOMATION)
           throw new GatewayError('conflict', `You have ${MAX_AUTOMATION} such tokens: remove some first`);
-        if (own.some(({ name }) => name === given.name))
+        if (own.some(({ name }) => name === newTokenInput.name))
           throw atFault('name', 'you have a token of this name already');
-        const { record: made, token } = await tokens.issue(automation(given, owner, now()));
+        const { record: made, token } = await tokens.issue(automation(newTokenInput, owner, now()));
         return { row: tokenRow(made, owner, caller), secret: { token } };
       },
     },

@@ -45,7 +45,11 @@ function parse(text: string): Selector | null {
 }
 
 function fits({ attribute, label, value }: Selector, row: Row): boolean {
-  const found = row[attribute];
-  if (label === null) return found === value;
-  return typeof found === 'object' && found !== null && new Map(Object.entries(found)).get(label) === value;
+  const attributeValue = row[attribute];
+  if (label === null) return attributeValue === value;
+  return (
+    typeof attributeValue === 'object' &&
+    attributeValue !== null &&
+    new Map(Object.entries(attributeValue)).get(label) === value
+  );
 }

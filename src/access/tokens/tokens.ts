@@ -100,8 +100,8 @@ export async function openTokens(
     },
     find,
     async lookUp(text) {
-      const known = find(text);
-      if (known !== null || node === '' || !isTokenText(text)) return known;
+      const token = find(text);
+      if (token !== null || node === '' || !isTokenText(text)) return token;
       const hash = hashToken(text);
       const row = await db.selectFrom('tokens').selectAll().where('hash', '=', hash).executeTakeFirst();
       if (row === undefined) return null;
@@ -117,9 +117,9 @@ export async function openTokens(
       dirty.add(record.id);
     },
     async remove(id) {
-      const known = shelf.byId(id) !== null;
+      const exists = shelf.byId(id) !== null;
       await drop([id]);
-      return known;
+      return exists;
     },
     async endSessions(userId) {
       const ids = shelf
@@ -168,14 +168,14 @@ function upkeep(
   };
   const sweep = async (): Promise<void> => {
     await flush();
-    const known = [...shelf.all()];
-    await drop(known.filter(({ expiresAt }) => expiresAt + KEPT_MS <= now()).map(({ id }) => id));
+    const tokens = [...shelf.all()];
+    await drop(tokens.filter(({ expiresAt }) => expiresAt + KEPT_MS <= now()).map(({ id }) => id));
     // Another gateway may have renewed one that this one knows.
     if (node !== '')
       for (const row of await db.selectFrom('tokens').selectAll().execute())
         if (!dirty.has(row.id)) shelf.put(row.hash, recordOf(row));
     const stored = new Set((await db.selectFrom('tokens').select('id').execute()).map(({ id }) => id));
-    for (const { id } of known) if (!stored.has(id)) shelf.remove(id);
+    for (const { id } of tokens) if (!stored.has(id)) shelf.remove(id);
   };
   return { dirty, drop, sweep };
 }
@@ -190,10 +190,10 @@ function createShelf() {
       byId.set(record.id, { hash, record });
     },
     remove(id: string): void {
-      const kept = byId.get(id);
-      if (kept === undefined) return;
+      const existing = byId.get(id);
+      if (existing === undefined) return;
       byId.delete(id);
-      byHash.delete(kept.hash);
+      byHash.delete(existing.hash);
     },
     byHash: (hash: string) => byHash.get(hash) ?? null,
     byId: (id: string) => byId.get(id)?.record ?? null,

@@ -70,11 +70,11 @@ export function usersResource(parts: AccessParts): Resource {
       input: newUser,
       async run(input, caller) {
         demandFresh(caller, now());
-        const given = newUser.parse(input);
-        const password = await hashed(passwords, given.password, given.name);
-        const displayed = given.display_name ?? null;
+        const newUserInput = newUser.parse(input);
+        const password = await hashed(passwords, newUserInput.password, newUserInput.name);
+        const displayed = newUserInput.display_name ?? null;
         const user = await users.add({
-          ...given,
+          ...newUserInput,
           displayName: displayed === '' ? null : displayed,
           password,
         });
@@ -114,18 +114,18 @@ function setPassword({ logins, now, passwords, users }: AccessParts): Action {
     perMinute: 30,
     input: newPassword,
     async run(row, input, caller) {
-      const given = newPassword.parse(input);
+      const passwordInput = newPassword.parse(input);
       const name = String(row['name']);
       if (row.id === caller.userId) {
-        if (given.current_password === undefined)
+        if (passwordInput.current_password === undefined)
           throw atFault('current_password', 'your password now is needed');
-        const { current_password: password } = given;
+        const { current_password: password } = passwordInput;
         if ((await logins.login({ name, password }, caller.address))?.id !== row.id)
           throw atFault('current_password', 'this is not your password');
       } else demandRight(caller, now());
-      if (given.password === given.current_password)
+      if (passwordInput.password === passwordInput.current_password)
         throw atFault('password', 'this is your password already');
-      const hash = await hashed(passwords, given.password, name);
+      const hash = await hashed(passwords, passwordInput.password, name);
       if (!(await users.setPassword(row.id, hash))) throw gone();
       return done('The password is set, and all tokens of the user have ended');
     },

@@ -29,8 +29,8 @@ export function conversationKeys(conversation: Conversation, session: string | n
       if (message.role === 'user') add(`user ${text}`);
       else if (session === null && text !== '') add(`${message.role} ${text}`);
     }
-    const said = answer === null ? '' : dense(answer);
-    if (session === null && said !== '') add(`assistant ${said}`);
+    const answerText = answer === null ? '' : dense(answer);
+    if (session === null && answerText !== '') add(`assistant ${answerText}`);
     return hash.digest('base64url');
   };
   return {

@@ -42,11 +42,11 @@ function preambleOf({ system }: Conversation, earlier: readonly Message[]): stri
   const instructions = system.map(({ text }) => text).join('\n\n');
   if (instructions.trim() !== '') sections.push(`<instructions>\n${instructions}\n</instructions>`);
   if (earlier.length > 0) {
-    const said = earlier.map(({ name, parts, role }) => {
+    const transcript = earlier.map(({ name, parts, role }) => {
       const who = name === undefined ? role : `${role} (${name})`;
       return `[${who}]\n${parts.map(textOfPart).filter(Boolean).join('\n')}`;
     });
-    sections.push(`<conversation_so_far>\n${said.join('\n\n')}\n</conversation_so_far>`);
+    sections.push(`<conversation_so_far>\n${transcript.join('\n\n')}\n</conversation_so_far>`);
   }
   return sections.join('\n\n');
 }

@@ -82,7 +82,7 @@ async function run(
   const { conversation } = question;
   const lease = await leased(control.signal);
   const { connection, continued, session } = lease;
-  let kept = false;
+  let isKept = false;
   try {
     const images = connection.agent.agentCapabilities?.promptCapabilities?.image === true;
     const blocks = promptOf(conversation, continued, images);
@@ -99,13 +99,13 @@ async function run(
       },
     });
     // The session is free before the client can ask again.
-    kept = true;
+    isKept = true;
     lease.keep(keys.after(parts.text()));
     sink.end(parts.end(end));
   } finally {
     control.connection = null;
     connection.resume();
-    if (!kept) lease.drop();
+    if (!isKept) lease.drop();
   }
 }
 

@@ -41,36 +41,41 @@ export function createConversations<Process>(
   limit: number,
   dropped: (conversation: Conversation<Process>) => void,
 ): Conversations<Process> {
-  const kept = new Map<string, Conversation<Process>>();
+  const conversations = new Map<string, Conversation<Process>>();
   const drop = (key: string, conversation: Conversation<Process>) => {
-    kept.delete(key);
+    conversations.delete(key);
     dropped(conversation);
   };
   return {
     take(key, { agent, key: owner, model }) {
-      const found = kept.get(key);
-      if (found === undefined || found.agent !== agent || found.key !== owner || found.model !== model)
+      const existing = conversations.get(key);
+      if (
+        existing === undefined ||
+        existing.agent !== agent ||
+        existing.key !== owner ||
+        existing.model !== model
+      )
         return null;
-      kept.delete(key);
-      return found;
+      conversations.delete(key);
+      return existing;
     },
     keep(key, conversation) {
-      const earlier = kept.get(key);
+      const earlier = conversations.get(key);
       if (earlier !== undefined) drop(key, earlier);
-      kept.set(key, conversation);
-      const [oldest] = kept;
-      if (kept.size > limit && oldest !== undefined) drop(...oldest);
+      conversations.set(key, conversation);
+      const [oldest] = conversations;
+      if (conversations.size > limit && oldest !== undefined) drop(...oldest);
     },
     detach(process, loadable) {
-      for (const [key, conversation] of [...kept]) {
+      for (const [key, conversation] of [...conversations]) {
         if (conversation.process !== process) continue;
         if (loadable) conversation.process = null;
         else drop(key, conversation);
       }
     },
-    countOf: (process) => [...kept.values()].filter((one) => one.process === process).length,
+    countOf: (process) => [...conversations.values()].filter((one) => one.process === process).length,
     forget(agent) {
-      for (const [key, conversation] of [...kept])
+      for (const [key, conversation] of [...conversations])
         if (agent === null || conversation.agent === agent) drop(key, conversation);
     },
   };

@@ -155,11 +155,11 @@ export function createPool(input: PoolInput): Pool {
   );
 
   const historyOf = (agent: string): ProcessHistory => {
-    const known = histories.get(agent);
-    if (known !== undefined) return known;
-    const made = { backOff: createBackOff(now), failures: 0, error: null, output: [] };
-    histories.set(agent, made);
-    return made;
+    const history = histories.get(agent);
+    if (history !== undefined) return history;
+    const newHistory = { backOff: createBackOff(now), failures: 0, error: null, output: [] };
+    histories.set(agent, newHistory);
+    return newHistory;
   };
   const failed = (agent: string, message: string) => {
     const history = historyOf(agent);
@@ -205,9 +205,9 @@ export function createPool(input: PoolInput): Pool {
     const { continues, model, owner, setup } = request;
     const conversation =
       continues === null ? null : conversations.take(continues, { agent: setup.id, key: owner, model });
-    const known = conversation?.process ?? null;
-    if (conversation !== null && known !== null) {
-      if (compatible(known, request)) return { member: taken(known), conversation };
+    const currentProcess = conversation?.process ?? null;
+    if (conversation !== null && currentProcess !== null) {
+      if (compatible(currentProcess, request)) return { member: taken(currentProcess), conversation };
       // Its process answers another request, or is about to end: what was said goes to a new session.
       conversations.keep(continues ?? '', conversation);
       return decide({ ...request, continues: null });
@@ -445,8 +445,19 @@ async function loadedSession(
 /** What a process is started with. */
 function launchOf(setup: AgentSetup, model: string | null): string {
   const { args, binary, capabilities, cwd, env, home, permissions, routed, variables } = setup;
-  const told = setup.model.by === 'argument' ? model : null;
-  return JSON.stringify([binary, args, env, variables, home, cwd, capabilities, permissions, routed, told]);
+  const argumentModel = setup.model.by === 'argument' ? model : null;
+  return JSON.stringify([
+    binary,
+    args,
+    env,
+    variables,
+    home,
+    cwd,
+    capabilities,
+    permissions,
+    routed,
+    argumentModel,
+  ]);
 }
 
 function busy({ id, name }: AgentSetup, why: string): GatewayError {

@@ -13,15 +13,15 @@ export interface OutputTail {
 
 /** @param secrets texts that are left out */
 export function createOutputTail(secrets: readonly string[]): OutputTail {
-  const kept: string[] = [];
+  const lines: string[] = [];
   return {
     add(line) {
       const text = redacted(line, secrets).slice(0, MAX_LINE).trimEnd();
       if (text === '') return;
-      kept.push(text);
-      if (kept.length > MAX_LINES) kept.shift();
+      lines.push(text);
+      if (lines.length > MAX_LINES) lines.shift();
     },
-    lines: () => kept,
+    lines: () => lines,
   };
 }
 

@@ -61,9 +61,9 @@ const methods: Readonly<Record<string, ClientMethod>> = {
     const request = read(permissionRequest, params);
     const { decided, isCancelled, setup, tool } = clientOf(request.sessionId);
     if (isCancelled()) return { outcome: { outcome: 'cancelled' } };
-    const known = tool(request.toolCall.toolCallId);
-    const answer = decidePermission(request, setup.permissions, known?.kind ?? null);
-    decided(answer, request.toolCall.title ?? known?.title ?? 'a tool');
+    const toolCall = tool(request.toolCall.toolCallId);
+    const answer = decidePermission(request, setup.permissions, toolCall?.kind ?? null);
+    decided(answer, request.toolCall.title ?? toolCall?.title ?? 'a tool');
     return { outcome: answer.outcome };
   },
   async 'fs/read_text_file'(params, clientOf) {

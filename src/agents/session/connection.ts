@@ -383,13 +383,16 @@ class Connection implements AgentConnection {
         throw this.#failed((await this.ended).how);
       }
       const { name } = this.#input.setup;
-      const said = redacted(error.message, this.#input.secrets);
+      const errorText = redacted(error.message, this.#input.secrets);
       if (error.code === rpcCodes.authRequired)
         throw new GatewayError(
           'login_required',
-          `The agent ${name} is not logged in (${said}): log in with its own program on the gateway’s machine`,
+          `The agent ${name} is not logged in (${errorText}): log in with its own program on the gateway’s machine`,
         );
-      throw new GatewayError('agent_failed', `The agent ${name} answered "${method}" with an error: ${said}`);
+      throw new GatewayError(
+        'agent_failed',
+        `The agent ${name} answered "${method}" with an error: ${errorText}`,
+      );
     }
   }
 

@@ -27,8 +27,8 @@ export function modelRequest(
   const byOption = way.by === 'config_option' && option !== undefined;
   const choices = byOption ? choicesOf(option) : models?.availableModels?.map(({ modelId }) => modelId);
   // A list of the agent's own knows nothing of the models of this gateway.
-  const known = choices === undefined || choices.length === 0 || routed?.model === model;
-  if (!known && !choices.includes(model))
+  const isAvailable = choices === undefined || choices.length === 0 || routed?.model === model;
+  if (!isAvailable && !choices.includes(model))
     throw new GatewayError(
       'model_not_found',
       `The agent ${name} has no model "${model}": it offers ${listed(choices)}`,

@@ -34,17 +34,17 @@ export function createUpdateReader(): UpdateReader {
           const parsed = toolCall.safeParse(update);
           if (!parsed.success) return null;
           const { kind, status, title, toolCallId } = parsed.data;
-          const known = tools.get(toolCallId);
+          const existing = tools.get(toolCallId);
           const state =
-            status === 'completed' ? 'done' : status === 'failed' ? 'failed' : (known?.state ?? 'begun');
+            status === 'completed' ? 'done' : status === 'failed' ? 'failed' : (existing?.state ?? 'begun');
           const tool = {
-            title: oneLine(title ?? known?.title ?? 'a tool'),
-            kind: kind ?? known?.kind ?? 'other',
+            title: oneLine(title ?? existing?.title ?? 'a tool'),
+            kind: kind ?? existing?.kind ?? 'other',
             state,
           } as const;
-          if (known !== undefined || tools.size < MAX_TOOLS) tools.set(toolCallId, tool);
+          if (existing !== undefined || tools.size < MAX_TOOLS) tools.set(toolCallId, tool);
           // Its progress is told when it begins and when it is over.
-          return known?.state === state ? null : { type: 'tool', ...tool };
+          return existing?.state === state ? null : { type: 'tool', ...tool };
         }
         case 'plan': {
           const parsed = plan.safeParse(update);

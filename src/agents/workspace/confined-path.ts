@@ -51,11 +51,11 @@ export async function openConfined(root: string, path: string): Promise<FileHand
  * @throws OutsideError
  */
 export async function openConfinedFolder(root: string, path: string): Promise<ConfinedFile> {
-  const wanted = absolute(root, path);
+  const requestedPath = absolute(root, path);
   // A symbolic link is written to where it leads, if that is inside.
-  const target = (await isLink(wanted))
-    ? await realpath(wanted)
-    : join(await madeFolder(root, wanted, path), basename(wanted));
+  const target = (await isLink(requestedPath))
+    ? await realpath(requestedPath)
+    : join(await madeFolder(root, requestedPath, path), basename(requestedPath));
   if (!isInside(root, target) || target === root) throw outside(path);
   return confinedFile(root, target, path);
 }
@@ -71,9 +71,9 @@ async function madeFolder(root: string, wanted: string, path: string): Promise<s
     });
     if (real !== null) {
       if (!isInside(root, real)) throw outside(path);
-      const made = join(real, ...missing);
-      if (missing.length > 0) await mkdir(made, { recursive: true });
-      return made;
+      const newPath = join(real, ...missing);
+      if (missing.length > 0) await mkdir(newPath, { recursive: true });
+      return newPath;
     }
     missing.unshift(basename(folder));
     folder = dirname(folder);
@@ -81,8 +81,8 @@ async function madeFolder(root: string, wanted: string, path: string): Promise<s
 }
 
 async function isLink(path: string): Promise<boolean> {
-  const found = await lstat(path).catch(() => null);
-  return found?.isSymbolicLink() ?? false;
+  const stats = await lstat(path).catch(() => null);
+  return stats?.isSymbolicLink() ?? false;
 }
 
 function absolute(root: string, path: string): string {
@@ -108,9 +108,9 @@ async function confinedFile(root: string, real: string, path: string): Promise<C
   const close = () => folder.close();
   try {
     const descriptor = `/proc/self/fd/${folder.fd}`;
-    const held = await readlink(descriptor).catch(() => null);
-    if (held !== null) {
-      if (!isInside(root, held)) throw outside(path);
+    const openPath = await readlink(descriptor).catch(() => null);
+    if (openPath !== null) {
+      if (!isInside(root, openPath)) throw outside(path);
       return { folder: descriptor, name: basename(real), close };
     }
     const [now, opened] = await Promise.all([stat(await realpath(parent)), folder.stat()]);

@@ -71,7 +71,7 @@ export function openDataSet(
   file: URL | string,
   { otherwise = null }: { otherwise?: URL | null } = {},
 ): DataSet {
-  const known = new Map<string, ReadonlyMap<string, ModelEntry>>();
+  const modelsByFile = new Map<string, ReadonlyMap<string, ModelEntry>>();
   let about: { head: DataSetHead; installed: boolean } | null = null;
   const read = (): string => {
     const own = otherwise === null ? null : intactText(file);
@@ -88,10 +88,10 @@ export function openDataSet(
     head: () => opened().head,
     isInstalled: () => opened().installed,
     models(provider) {
-      const earlier = known.get(provider);
+      const earlier = modelsByFile.get(provider);
       if (earlier !== undefined) return earlier;
       const models = new Map(modelsIn(read(), provider).map((entry) => [entry.id.toLowerCase(), entry]));
-      known.set(provider, models);
+      modelsByFile.set(provider, models);
       return models;
     },
   };

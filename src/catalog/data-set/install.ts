@@ -68,12 +68,12 @@ function compared(before: ModelTable, after: ModelTable) {
     const earlier = byId(before[provider]);
     const later = byId(after[provider]);
     for (const [id, entry] of later) {
-      const known = earlier.get(id);
-      if (known === undefined) counts.added++;
+      const existing = earlier.get(id);
+      if (existing === undefined) counts.added++;
       else {
         counts.shared++;
-        if (JSON.stringify(known.price) !== JSON.stringify(entry.price)) counts.repriced++;
-        if (isInAnotherUnit(known, entry)) counts.strange++;
+        if (JSON.stringify(existing.price) !== JSON.stringify(entry.price)) counts.repriced++;
+        if (isInAnotherUnit(existing, entry)) counts.strange++;
       }
     }
     for (const id of earlier.keys()) if (!later.has(id)) counts.removed++;
@@ -102,11 +102,11 @@ function baseInput({ price }: ModelEntry): number {
  */
 export async function installDataSet(dataDir: string, table: ModelTable, now: number): Promise<DataSetHead> {
   const file = installedFile(dataDir);
-  const taken = new Date(now).toISOString();
+  const timestamp = new Date(now).toISOString();
   const text = renderDataSet(table, {
-    source: `models.dev ${taken.slice(0, 10)}`,
+    source: `models.dev ${timestamp.slice(0, 10)}`,
     notice: 'https://github.com/anomalyco/models.dev, MIT License, Copyright (c) 2025 models.dev',
-    taken,
+    taken: timestamp,
   });
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const partial = `${file}.${process.pid}.tmp`;

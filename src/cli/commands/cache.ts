@@ -23,8 +23,8 @@ export const cacheCommand: Command = {
       context.io.result({ cleared: true }, () => 'All answers are forgotten.');
       return 0;
     }
-    const said = await ask(gateway, '/api/cache/answers', { method: 'GET', timeoutMs: TIMEOUT_MS });
-    const { id: _, ...row } = cacheRow.parse(Object.fromEntries(known(said)));
+    const answer = await ask(gateway, '/api/cache/answers', { method: 'GET', timeoutMs: TIMEOUT_MS });
+    const { id: _, ...row } = cacheRow.parse(Object.fromEntries(known(answer)));
     context.io.result(row, () => prose(row));
     return 0;
   },

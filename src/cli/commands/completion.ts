@@ -39,8 +39,12 @@ export const completionCommand: Command = {
     const words = options.rest('words');
     const place = contextOf(words, context);
     try {
-      const found = await candidates(words, { commands, groups, namesOf: (kind) => namesOf[kind](place) });
-      io.result({ candidates: found }, () => found.map((one) => lineOf(one, shell)).join('\n'));
+      const completions = await candidates(words, {
+        commands,
+        groups,
+        namesOf: (kind) => namesOf[kind](place),
+      });
+      io.result({ candidates: completions }, () => completions.map((one) => lineOf(one, shell)).join('\n'));
     } finally {
       if (place !== context) await place.close();
     }

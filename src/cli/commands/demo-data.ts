@@ -47,7 +47,7 @@ export const demoDataCommand: Command = {
         `A gateway runs on ${dataDir}: stop it first, with \`gateway stop --data-dir ${dataDir}\``,
       );
     await emptied(dataDir, options.on('replace'));
-    const made: DemoDataResult = await writeDemoData({
+    const summary: DemoDataResult = await writeDemoData({
       dataDir,
       days,
       requests,
@@ -55,12 +55,12 @@ export const demoDataCommand: Command = {
       end: now(),
       progress: (written) => io.note(`${written} requests written`),
     });
-    io.result({ data_dir: dataDir, ...made }, () =>
+    io.result({ data_dir: dataDir, ...summary }, () =>
       [
-        `${made.requests} requests of ${days} days are in ${dataDir}.`,
+        `${summary.requests} requests of ${days} days are in ${dataDir}.`,
         'Look around:',
         `  gateway --data-dir ${dataDir}`,
-        `Log in as ${made.users.join(', ')} with the password ${made.password}`,
+        `Log in as ${summary.users.join(', ')} with the password ${summary.password}`,
       ].join('\n'),
     );
     return 0;

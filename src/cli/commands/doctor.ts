@@ -41,10 +41,10 @@ export const doctorCommand: Command = {
     },
   ],
   run: async (options, context) => {
-    const found: Check[] = [];
+    const results: Check[] = [];
     const find = findings(options, context);
-    for (const name of checkNames) found.push({ name, ...(await guarded(find[name])) });
-    const checks = [...found, ...(await agentChecks(context))];
+    for (const name of checkNames) results.push({ name, ...(await guarded(find[name])) });
+    const checks = [...results, ...(await agentChecks(context))];
     const summary = summaryOf(checks);
     context.io.result({ checks, summary }, () => checkReport(checks, context.io));
     return summary.fail === 0 ? 0 : 1;

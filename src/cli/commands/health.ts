@@ -38,8 +38,10 @@ export const healthCommand: Command = {
     const connections = z.array(connection).parse(await collection(gateway, 'connections'));
     const services = z.array(service).parse(await collection(gateway, 'services'));
     const failing = services.some(({ critical, health }) => critical && health.status === 'fail');
-    const held = connections.some((one) => one.active && (troubled(one) || one.status === 'needs-re-entry'));
-    const document = { status: failing ? 'fail' : held ? 'warn' : 'ok', connections, services };
+    const hasTrouble = connections.some(
+      (one) => one.active && (troubled(one) || one.status === 'needs-re-entry'),
+    );
+    const document = { status: failing ? 'fail' : hasTrouble ? 'warn' : 'ok', connections, services };
     context.io.result(
       document,
       () => `${accountTable(connections, context.io)}\n\n${partTable(services, context.io)}`,
@@ -81,8 +83,8 @@ function troubled({ condition, model_conditions }: Connection): boolean {
 
 /** `cooling until 12:00:03 (rate limit); m-1: exhausted …`. */
 function told({ condition, model_conditions }: Connection): string {
-  const said = ({ reason, state, until }: z.infer<typeof conditionRow>) =>
+  const conditionText = ({ reason, state, until }: z.infer<typeof conditionRow>) =>
     `${state}${until === null ? '' : ` until ${localTime(Date.parse(until))}`}${reason === null ? '' : ` (${reason})`}`;
-  const models = model_conditions.map((one) => `${one.model}: ${said(one)}`);
-  return [said(condition), ...models].join('; ');
+  const models = model_conditions.map((one) => `${one.model}: ${conditionText(one)}`);
+  return [conditionText(condition), ...models].join('; ');
 }

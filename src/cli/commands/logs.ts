@@ -125,14 +125,14 @@ async function follow(filter: Filter, limit: number, context: Context): Promise<
   const query = { ...filter, since, limit: followBatch };
   // In this order nothing is lost that is written between the two.
   let seen = [...(await recentRequests(store, query)), ...(await latest(store, filter, limit, context.io))];
-  let told = context.now();
+  let lastOutputAt = context.now();
   for (;;) {
-    const asked = context.now();
+    const requestedAt = context.now();
     const shown = new Set(seen.map(({ id }) => id));
     seen = await recentRequests(store, query);
     const fresh = seen.filter(({ id }) => !shown.has(id));
-    await show(store, fresh, isNarrow(filter) ? null : told, context.io);
-    told = asked;
+    await show(store, fresh, isNarrow(filter) ? null : lastOutputAt, context.io);
+    lastOutputAt = requestedAt;
     await delay(pollMs);
   }
 }
@@ -157,10 +157,10 @@ function line(row: LedgerRow, { key_id, key_name, tags }: ShownRequest, io: Io):
 
 /** What was asked for, and what answered where that is not the same. */
 function modelCell({ connection, model, requestedModel }: LedgerRow): string {
-  const asked = requestedModel ?? '-';
-  if (connection === null) return asked;
-  const served = `${connection}/${model ?? asked}`;
-  return asked === served || asked === model ? served : `${asked} → ${served}`;
+  const modelText = requestedModel ?? '-';
+  if (connection === null) return modelText;
+  const served = `${connection}/${model ?? modelText}`;
+  return modelText === served || modelText === model ? served : `${modelText} → ${served}`;
 }
 
 /** What was used, and what it cost where anything was sent or may have been. */

@@ -38,8 +38,8 @@ export const resetEncryptedColumnsCommand: Command = {
     const affected = (await connections?.listSealed()) ?? [];
     const responses = store === null ? 0 : (await countKept(store, key.responses.name)).kept;
     const alerts = (await listAlerts(context)).length;
-    const found = affected.length + alerts + responses;
-    if (force && store !== null && connections !== null && found > 0) {
+    const total = affected.length + alerts + responses;
+    if (force && store !== null && connections !== null && total > 0) {
       const before = { connections: affected.map(({ id }) => id), alerts, responses };
       const entry = { action: 'connections.reset_credentials', target: null, before };
       await audited(context, entry, async () => {
@@ -50,7 +50,7 @@ export const resetEncryptedColumnsCommand: Command = {
     }
     const cleared = force ? affected.length : 0;
     io.result({ dry_run: !force, cleared, connections: affected, alerts, responses }, () => {
-      if (found === 0) return 'Nothing encrypted is stored.';
+      if (total === 0) return 'Nothing encrypted is stored.';
       const alertsLost = alerts === 0 ? '' : `, ${count(alerts, 'alert')}`;
       const what = `${count(affected.length, 'credential')}${alertsLost} and ${count(responses, 'kept response')}`;
       if (force) return `Removed ${what}.`;

@@ -22,8 +22,8 @@ export const restoreCommand: Command = {
   run: async (options, context) => {
     const { io, now } = context;
     const { database, dataDir, storageKey } = await context.config();
-    const given = options.argument('file') ?? '';
-    const file = fileOf(given, dataDir);
+    const fileArgument = options.argument('file') ?? '';
+    const file = fileOf(fileArgument, dataDir);
     io.note('Checking the backup …');
     const { keyMatches, manifest, previous, to } = await restoreBackup({
       dataDir,

@@ -12,7 +12,7 @@ export function setupToolCommand(id: string): Command {
   if (entry === null) throw new Error(`The catalogue has no tool ${id}`);
   const { apiKey, dryRun, model, noTest, remote, yes } = toolFlags;
   const needsModel = entry.recipe.model === 'required';
-  const given = needsModel ? ' --model auto' : '';
+  const modelFlag = needsModel ? ' --model auto' : '';
   return {
     arguments: [],
     flags: [model, apiKey, remote, dryRun, yes, noTest],
@@ -20,9 +20,9 @@ export function setupToolCommand(id: string): Command {
     about: `Writes its base address, key and model into the configuration of ${entry.name}, and then sends one small request the same way. Without a key, the gateway on this machine makes one. \`gateway tools restore ${id}\` undoes it.`,
     examples: [
       { command: `gateway setup-${id}`, does: 'shows the change, asks, writes and tries it' },
-      { command: `gateway setup-${id}${given} --dry-run`, does: 'shows the change' },
+      { command: `gateway setup-${id}${modelFlag} --dry-run`, does: 'shows the change' },
       {
-        command: `GATEWAY_API_KEY=sk-… gateway setup-${id}${given} --remote https://ai.example.com --yes`,
+        command: `GATEWAY_API_KEY=sk-… gateway setup-${id}${modelFlag} --remote https://ai.example.com --yes`,
         does: 'a gateway on another machine, without questions',
       },
     ],

@@ -69,14 +69,14 @@ export const setupCommand: Command = {
   run: async (options, context) => {
     if (context.io.interactive && !givesAnything(options)) return runWizard(context);
     const password = await passwordOf(options, context);
-    const wanted = await wantedConnection(options, context);
+    const connectionChoice = await wantedConnection(options, context);
     const keyName = options.text('key') ?? null;
-    if (password === null && wanted === null && keyName === null)
+    if (password === null && connectionChoice === null && keyName === null)
       throw usageError(
         'Nothing to set up: give --password-stdin, --add-provider or --key NAME, or run `gateway setup` on a terminal',
       );
     if (password !== null) await setPassword(password, context);
-    const record = wanted === null ? null : await connectAgain(wanted, context);
+    const record = connectionChoice === null ? null : await connectAgain(connectionChoice, context);
     const tested = record !== null && options.on('test-provider') ? await testNew(record, context) : null;
     const key = keyName === null ? null : await keyOf(keyName, context);
     await report({ passwordSet: password !== null, record: tested?.record ?? record, tested, key }, context);
@@ -98,8 +98,10 @@ async function keyOf(
   name: string,
   context: Context,
 ): Promise<NewKey | (Omit<NewKey, 'key'> & { key: null })> {
-  const known = await keyStore(await context.store()).find(name);
-  return known === null ? newKey(name, context) : { id: known.id, name: known.name, key: null };
+  const existingKey = await keyStore(await context.store()).find(name);
+  return existingKey === null
+    ? newKey(name, context)
+    : { id: existingKey.id, name: existingKey.name, key: null };
 }
 
 async function passwordOf(options: Options, context: Context): Promise<string | null> {
@@ -131,8 +133,8 @@ async function wantedConnection(options: Options, context: Context) {
   }
   const provider = connectable(options.text('provider') ?? defaultProvider);
   const apiKey = (await readCredential(options, context)) ?? (await context.variable(keyVariable)) ?? null;
-  const given = options.text('provider-base-url');
-  const baseUrl = baseUrlFor(provider, given, '--provider-base-url', apiKey);
+  const baseUrlFlag = options.text('provider-base-url');
+  const baseUrl = baseUrlFor(provider, baseUrlFlag, '--provider-base-url', apiKey);
   if (apiKey === null && needsKey(provider)) {
     throw usageError(`${provider.name} needs a key: pass --api-key, or set ${keyVariable}`);
   }
@@ -154,9 +156,9 @@ interface Done {
 }
 
 async function report({ key, passwordSet, record, tested }: Done, context: Context): Promise<void> {
-  const found = await discover(context.setVariables);
+  const discoveries = await discover(context.setVariables);
   const connected = new Set((await connectionRecords(context)).map(({ provider }) => provider));
-  const offered = found.filter(({ provider }) => !connected.has(provider.id));
+  const offered = discoveries.filter(({ provider }) => !connected.has(provider.id));
   const hasKey = (await keyStore(await context.store()).counts()).total > 0;
   const next = await nextSteps({ running: (await context.findGateway()) !== null, hasKey }, context);
   const dataDir = await context.dataDir();

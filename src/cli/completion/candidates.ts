@@ -94,8 +94,8 @@ function commandCandidates(
   const firsts = new Map<string, string>();
   for (const { name, summary } of commands) {
     const [first = ''] = name.split(' ');
-    const known = firsts.get(first);
-    if (name === first || known === undefined) firsts.set(first, groups[first] ?? summary);
+    const existing = firsts.get(first);
+    if (name === first || existing === undefined) firsts.set(first, groups[first] ?? summary);
   }
   return [
     ...[...firsts].map(([value, summary]) => ({ value, summary })),

@@ -501,10 +501,10 @@ function usageOf(provider: string, caches: boolean, { fresh, held }: Ask, output
 
 function refused(input: TrafficInput, client: Client, key: string, at: number, random: Random): DemoRequest {
   const { code, message, requested, status } = random.pickByShare(refusals);
-  const known = code !== 'invalid_api_key';
+  const hasKey = code !== 'invalid_api_key';
   const entry: LedgerEntry = {
     ...blank(input, client, key, Math.round(at), requested, random),
-    ...(known ? {} : { keyId: null, tags: [] }),
+    ...(hasKey ? {} : { keyId: null, tags: [] }),
     status,
     outcome: 'failed',
     errorCode: code,
@@ -644,7 +644,7 @@ function connectionOf(
   { connections }: TrafficInput,
   name: string,
 ): { id: string; provider: string; billing: LedgerEntry['billing'] } {
-  const found = connections.get(name);
-  if (found === undefined) throw new RangeError(`no connection "${name}"`);
-  return found;
+  const connection = connections.get(name);
+  if (connection === undefined) throw new RangeError(`no connection "${name}"`);
+  return connection;
 }

@@ -124,8 +124,8 @@ async function writeInstallation(store: Store, { dataDir, end }: DemoDataInput):
   const keyIds = new Map<string, string>();
   const keyTags = new Map<string, readonly string[]>();
   for (const { age, disabled, labels, models, name, owner, team } of keys) {
-    const made = { name, models, expiresAt: null, labels, owner, team };
-    const { record } = await keyStore(store, () => end - age * DAY_MS).add(made);
+    const keyInput = { name, models, expiresAt: null, labels, owner, team };
+    const { record } = await keyStore(store, () => end - age * DAY_MS).add(keyInput);
     if (disabled) await keyStore(store).update(record.id, { disabled: true });
     keyIds.set(name, record.id);
     keyTags.set(name, tagsOfKey(record));

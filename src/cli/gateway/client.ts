@@ -104,17 +104,23 @@ export async function waitForRevision(dataDir: string, revision: number): Promis
 /** Whether what answers at the address of a gateway's `/readyz` is one. @throws when nothing answers in time */
 export async function answersAsGateway(readyz: string): Promise<boolean> {
   const { body, headers } = await request(readyz, { signal: AbortSignal.timeout(healthTimeoutMs) });
-  const said: unknown = await body.json();
-  const isReadiness = typeof said === 'object' && said !== null && 'status' in said && 'revision' in said;
+  const content: unknown = await body.json();
+  const isReadiness =
+    typeof content === 'object' && content !== null && 'status' in content && 'revision' in content;
   return isReadiness && String(headers['x-request-id'] ?? '').startsWith('req_');
 }
 
 /** @throws when the gateway does not say its revision */
 async function revisionOf(url: URL, signal: AbortSignal): Promise<number> {
   const { body } = await request(url, { signal });
-  const said: unknown = await body.json();
-  if (typeof said === 'object' && said !== null && 'revision' in said && typeof said.revision === 'number') {
-    return said.revision;
+  const content: unknown = await body.json();
+  if (
+    typeof content === 'object' &&
+    content !== null &&
+    'revision' in content &&
+    typeof content.revision === 'number'
+  ) {
+    return content.revision;
   }
   throw new Error('the gateway does not say its revision');
 }

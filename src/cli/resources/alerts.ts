@@ -18,8 +18,8 @@ export async function listAlerts({ existingStore, sealingKey }: Context): Promis
 /** The alert of an id or a name. @throws Failure when there is none */
 export async function alertNamed(selector: string, context: Context): Promise<OpenAlert> {
   const alerts = await listAlerts(context);
-  const found = alerts.find(({ id }) => id === selector) ?? alerts.find(({ name }) => name === selector);
-  if (found !== undefined) return found;
+  const alert = alerts.find(({ id }) => id === selector) ?? alerts.find(({ name }) => name === selector);
+  if (alert !== undefined) return alert;
   throw failure(
     1,
     'not_found',

@@ -131,8 +131,8 @@ export function keyChangeOf(options: Options, row: Row): Record<string, unknown>
       .object({ labels: z.record(z.string(), z.string()) })
       .partial()
       .parse(row);
-    const kept = Object.entries(labels).filter(([name]) => !removed.includes(name));
-    change['labels'] = { ...Object.fromEntries(kept), ...Object(change['labels']) };
+    const remaining = Object.entries(labels).filter(([name]) => !removed.includes(name));
+    change['labels'] = { ...Object.fromEntries(remaining), ...Object(change['labels']) };
     const missing = removed.find((name) => !Object.hasOwn(labels, name));
     if (missing !== undefined)
       throw usageError(`--remove-label: the key has no label "${printable(missing)}"`);

@@ -23,12 +23,12 @@ export async function askTunnels(gateway: RunningGateway, path: string, body?: o
     timeoutMs: TIMEOUT_MS,
     ...(body === undefined ? {} : { body }),
   });
-  const said: unknown = JSON.parse(await textOf(answer));
-  if (answer.status < 300) return said;
-  const known = refusal.safeParse(said).data;
+  const answerBody: unknown = JSON.parse(await textOf(answer));
+  if (answer.status < 300) return answerBody;
+  const refusalBody = refusal.safeParse(answerBody).data;
   throw failure(
     1,
-    known?.code ?? 'unexpected_answer',
-    known?.detail ?? `The gateway answered ${answer.status}`,
+    refusalBody?.code ?? 'unexpected_answer',
+    refusalBody?.detail ?? `The gateway answered ${answer.status}`,
   );
 }

@@ -40,8 +40,8 @@ export async function systemdOf(context: Context): Promise<Systemd> {
 function complaintOf(error: unknown, args: readonly string[]): string {
   const { code, stderr } = Object(error) as { code?: unknown; stderr?: unknown };
   if (code === 'ENOENT') return 'There is no systemctl on this machine: it has no systemd';
-  const said = typeof stderr === 'string' && stderr.trim() !== '' ? stderr.trim() : String(error);
-  return `systemctl --user ${args.join(' ')} failed: ${said}`;
+  const errorText = typeof stderr === 'string' && stderr.trim() !== '' ? stderr.trim() : String(error);
+  return `systemctl --user ${args.join(' ')} failed: ${errorText}`;
 }
 
 /** What systemd says of the unit. */

@@ -28,10 +28,10 @@ export async function readCredential(options: Options, context: Context): Promis
   const variable = options.text('api-key-env');
   const stdin = options.on('api-key-stdin');
   const file = options.text('api-key-file');
-  const given = [direct !== undefined, variable !== undefined, file !== undefined, stdin].filter(
+  const sources = [direct !== undefined, variable !== undefined, file !== undefined, stdin].filter(
     Boolean,
   ).length;
-  if (given > 1)
+  if (sources > 1)
     throw usageError('Give only one of --api-key, --api-key-env, --api-key-file and --api-key-stdin');
   if (direct !== undefined) {
     context.io.note('Note: a key on the command line is visible to other users; --api-key-stdin is not.');

@@ -43,11 +43,11 @@ export async function connect(
   context: Context,
 ): Promise<ConnectionRecord> {
   const stored = await changeableConnections(context);
-  const wanted = newConnectionOf(
+  const newConnection = newConnectionOf(
     { provider: provider.id, name, base_url, api_key, default_model },
     await listeningAt(context),
   );
-  return audited(context, newConnectionEntry(wanted), () => stored.add(wanted));
+  return audited(context, newConnectionEntry(newConnection), () => stored.add(newConnection));
 }
 
 export interface ConnectionTestResult {
@@ -67,16 +67,16 @@ export async function testNew(record: ConnectionRecord, context: Context): Promi
  * @throws a failure where a connection of another provider has the name
  */
 export async function connectAgain(wanted: NewConnection, context: Context): Promise<ConnectionRecord> {
-  const known = (await connectionRecords(context)).find(({ name }) => name === wanted.name);
-  if (known === undefined || known.provider !== wanted.provider.id) return connect(wanted, context);
+  const existing = (await connectionRecords(context)).find(({ name }) => name === wanted.name);
+  if (existing === undefined || existing.provider !== wanted.provider.id) return connect(wanted, context);
   const { apiKey: api_key, baseUrl: base_url, defaultModel: default_model } = wanted;
   const change = { base_url, default_model, ...(api_key === null ? {} : { api_key }) };
-  const patch = patchOf(known, change, await listeningAt(context));
+  const patch = patchOf(existing, change, await listeningAt(context));
   const stored = await changeableConnections(context);
   const shown = { base_url, default_model, ...(api_key === null ? {} : { api_key: true }) };
-  const entry = { action: 'connections.update', target: known.id, input: shown };
-  await audited(context, entry, () => stored.update(known.id, patch));
-  return (await stored.find(known.id)) ?? known;
+  const entry = { action: 'connections.update', target: existing.id, input: shown };
+  await audited(context, entry, () => stored.update(existing.id, patch));
+  return (await stored.find(existing.id)) ?? existing;
 }
 
 /** Puts another credential in place of the one that a connection has. */

@@ -38,10 +38,10 @@ export async function readOAuth(
 ): Promise<NonNullable<NewConnectionInput['oauth']> | null> {
   const clientId = options.text('client-id');
   if (options.text('auth') !== 'oauth') {
-    const given = oauthFlags.find(
+    const oauthFlag = oauthFlags.find(
       ({ name, value }) => name !== 'auth' && value !== undefined && options.text(name) !== undefined,
     );
-    if (given !== undefined) throw usageError(`--${given.name} belongs to --auth oauth`);
+    if (oauthFlag !== undefined) throw usageError(`--${oauthFlag.name} belongs to --auth oauth`);
     return null;
   }
   if (clientId === undefined)
@@ -56,11 +56,11 @@ export async function readOAuth(
     redirect_uri: options.text('redirect-uri'),
     scopes: scopes?.split(/[\s,]+/).filter((one) => one !== ''),
   };
-  const said = Object.entries(members).filter(([, value]) => value !== undefined);
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
   return {
     client_id: clientId,
     client_secret: await secretOf(options, context),
-    ...Object.fromEntries(said),
+    ...Object.fromEntries(entries),
   };
 }
 

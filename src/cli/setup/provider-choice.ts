@@ -57,10 +57,10 @@ export function baseUrlFor(
 
 /** The parameters of an address from `NAME=VALUE` texts. @throws a usage error for what is none */
 export function baseUrlWithParameters(provider: Provider, texts: readonly string[]): string {
-  const given = texts.map((text): [string, string] => {
+  const pairs = texts.map((text): [string, string] => {
     const at = text.indexOf('=');
     if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
     throw usageError(`--parameter takes NAME=VALUE, not ${text}`);
   });
-  return baseUrlFromParameters(provider, Object.fromEntries(given));
+  return baseUrlFromParameters(provider, Object.fromEntries(pairs));
 }

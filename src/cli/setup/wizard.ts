@@ -84,15 +84,17 @@ async function passwordStep(context: Context): Promise<boolean> {
 /** Offers what the machine already has; nothing is chosen beforehand. */
 async function foundStep(context: Context): Promise<void> {
   const connected = new Set((await connectionRecords(context)).map(({ provider }) => provider));
-  const found = (await discover(context.setVariables)).filter(({ provider }) => !connected.has(provider.id));
-  if (found.length === 0) return;
+  const discoveries = (await discover(context.setVariables)).filter(
+    ({ provider }) => !connected.has(provider.id),
+  );
+  if (discoveries.length === 0) return;
   const chosen = answered(
     await context.io.ask.chooseMany(
       'Found on this machine. Connect any of them?',
-      found.map((one) => ({ value: one.provider.id, label: discoveryText(one) })),
+      discoveries.map((one) => ({ value: one.provider.id, label: discoveryText(one) })),
     ),
   );
-  for (const one of found.filter(({ provider }) => chosen.includes(provider.id))) {
+  for (const one of discoveries.filter(({ provider }) => chosen.includes(provider.id))) {
     await addAndTest(await connectionOf(one, context), context);
   }
 }

@@ -123,10 +123,10 @@ function newKey({ dataDir, secret }: RotateInput, from: StorageKey): StorageKey 
   if (secret !== null) return { ...deriveKeys(secret), source: 'environment' };
   const path = nextPath(dataDir);
   createKeyFile(path, `${randomBytes(32).toString('base64url')}\n`);
-  const made = readKeyFile(path);
-  if (made === null || deriveKeys(made).responses.name === from.responses.name)
+  const keyFile = readKeyFile(path);
+  if (keyFile === null || deriveKeys(keyFile).responses.name === from.responses.name)
     throw new GatewayError('internal_error', `${path} was not written as it should be: begin again`);
-  return { ...deriveKeys(made), source: 'file' };
+  return { ...deriveKeys(keyFile), source: 'file' };
 }
 
 async function encrypt(

@@ -170,11 +170,11 @@ function questions(input: Readable, output: Writable): Questions {
     },
     choose: async (message, choices) => {
       const { autocomplete, select, isCancel } = await prompts();
-      const asked = { message, ...streams, options: [...choices], maxItems: 12 };
+      const prompt = { message, ...streams, options: [...choices], maxItems: 12 };
       const answer =
         choices.length > MANY_CHOICES
-          ? await autocomplete({ ...asked, placeholder: 'type to search' })
-          : await select(asked);
+          ? await autocomplete({ ...prompt, placeholder: 'type to search' })
+          : await select(prompt);
       return isCancel(answer) ? null : answer;
     },
     chooseMany: async (message, choices) => {

@@ -36,17 +36,17 @@ export async function keyForSetup(
   options: Options,
   context: Context,
 ): Promise<ToolKey> {
-  const given = await givenKey(options, context);
-  if (given !== null) return { kind: 'given', text: given };
+  const keyFromFlag = await givenKey(options, context);
+  if (keyFromFlag !== null) return { kind: 'given', text: keyFromFlag };
   if (options.text('remote') !== undefined) return askForKey(context);
   const present = await workingKey(tool, place, context);
   if (present !== null) return { kind: 'given', text: present };
   const name = await freeName(tool.id, context);
   const { interactive, ask } = context.io;
   if (!interactive || options.on('yes') || options.on('dry-run')) return { kind: 'new', name };
-  const wanted = await ask.confirm(`Make a gateway key "${name}" for ${tool.name}?`, true);
-  if (wanted === null) throw cancelled();
-  return wanted ? { kind: 'new', name } : askForKey(context);
+  const isConfirmed = await ask.confirm(`Make a gateway key "${name}" for ${tool.name}?`, true);
+  if (isConfirmed === null) throw cancelled();
+  return isConfirmed ? { kind: 'new', name } : askForKey(context);
 }
 
 async function askForKey({ io }: Context): Promise<ToolKey> {

@@ -11,11 +11,11 @@ export async function launchKey(toolId: string, context: Context): Promise<strin
   const dataDir = await context.dataDir();
   const folder = join(dataDir, 'launch-keys');
   const path = join(folder, toolId);
-  const kept = await readFile(path, 'utf8').catch(() => '');
+  const content = await readFile(path, 'utf8').catch(() => '');
   const { hasKey } = await import('../../access/store.ts');
-  if (kept !== '' && (await hasKey(await context.store(), kept))) return kept;
-  const made = await makeKey(`launch-${toolId}`, context);
+  if (content !== '' && (await hasKey(await context.store(), content))) return content;
+  const key = await makeKey(`launch-${toolId}`, context);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFile(path, made.key, { mode: 0o600 });
-  return made.key;
+  await writeFile(path, key.key, { mode: 0o600 });
+  return key.key;
 }

@@ -56,8 +56,8 @@ export async function launchTool(tool: Tool, options: Options, context: Context)
       `The configuration of ${tool.name} holds another key, which wins over its environment: take it out, or run \`gateway tools configure ${tool.id}\``,
     );
   const configured = await readToolConfig(place, tool, [facts.root]);
-  const given = options.text('model') ?? (configured.status === 'configured' ? configured.model : null);
-  const model = await chosenModel(tool, given, facts, context);
+  const modelId = options.text('model') ?? (configured.status === 'configured' ? configured.model : null);
+  const model = await chosenModel(tool, modelId, facts, context);
   const launch = launchOf(tool, recipe, { root: facts.root, apiKey: key, model });
   const environment = await context.environment();
   for (const name of launch.removed) delete environment[name];
@@ -92,11 +92,11 @@ async function gatewayFor(
   options: Options,
   context: Context,
 ): Promise<{ facts: GatewayFacts; key: string }> {
-  const given = await givenKey(options, context);
-  if (given === null && options.text('remote') !== undefined)
+  const keyFromFlag = await givenKey(options, context);
+  if (keyFromFlag === null && options.text('remote') !== undefined)
     throw usageError('Give the key of that gateway with --api-key, MODELGATE_API_KEY or GATEWAY_API_KEY');
-  if (given === null) await context.gateway();
-  const key = given ?? (await launchKey(tool.id, context));
+  if (keyFromFlag === null) await context.gateway();
+  const key = keyFromFlag ?? (await launchKey(tool.id, context));
   const facts = await targetGateway(options, context, key);
   if (facts.models !== null) return { facts, key };
   throw failure(

@@ -17,10 +17,10 @@ export async function chosenModel(
   { io }: Context,
 ): Promise<string | null> {
   if (given !== null || tool.recipe.model === 'optional') return given;
-  const known = models ?? [];
-  if (!io.interactive || known.length === 0)
-    throw usageError(`${tool.name} needs a model: repeat with --model MODEL${someOf(known)}`);
-  const choices = known.map((id) => ({ value: id, label: id }));
+  const modelIds = models ?? [];
+  if (!io.interactive || modelIds.length === 0)
+    throw usageError(`${tool.name} needs a model: repeat with --model MODEL${someOf(modelIds)}`);
+  const choices = modelIds.map((id) => ({ value: id, label: id }));
   const model = await io.ask.choose(`Which model should ${tool.name} use?`, choices);
   if (model === null) throw failure(1, 'cancelled', 'Cancelled, nothing was changed.');
   return model;

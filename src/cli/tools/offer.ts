@@ -19,31 +19,32 @@ import { setupTools } from './setup-tools.ts';
 export async function offerToolSetup(key: string | null, context: Context): Promise<void> {
   const { io } = context;
   if (!io.interactive) return;
-  const found = await toolsToSetUp(context);
-  if (found.length === 0) return;
-  const names = found.map(({ name }) => name).join(', ');
+  const candidates = await toolsToSetUp(context);
+  if (candidates.length === 0) return;
+  const names = candidates.map(({ name }) => name).join(', ');
   const chosen = await io.ask.chooseMany(
     `Installed here: ${names}. Point any of them at this gateway?`,
-    found.map(({ id, name }) => ({ value: id, label: name, hint: `gateway setup-${id}` })),
+    candidates.map(({ id, name }) => ({ value: id, label: name, hint: `gateway setup-${id}` })),
   );
-  const left = found.filter(({ id }) => chosen?.includes(id) !== true);
+  const left = candidates.filter(({ id }) => chosen?.includes(id) !== true);
   if (left.length > 0) io.note(`For later: ${left.map(({ id }) => `\`gateway setup-${id}\``).join(', ')}`);
-  for (const tool of found.filter(({ id }) => chosen?.includes(id) === true)) await setUp(tool, key, context);
+  for (const tool of candidates.filter(({ id }) => chosen?.includes(id) === true))
+    await setUp(tool, key, context);
 }
 
 /** The tools that are installed here and do not point at this gateway yet. No program is run for it. */
 export async function toolsToSetUp(context: Context): Promise<Tool[]> {
   const place = await toolPlace(context);
   const root = await localRoot(context);
-  const found: Tool[] = [];
+  const candidates: Tool[] = [];
   for (const { id } of setupTools) {
     const tool = findTool(id);
     if (tool === null || tool.recipe.files.length === 0) continue;
     if (!(await isInstalled(tool, place.machine))) continue;
     const { status } = await readToolConfig(place, tool, [root]);
-    if (status !== 'configured') found.push(tool);
+    if (status !== 'configured') candidates.push(tool);
   }
-  return found;
+  return candidates;
 }
 
 async function setUp(entry: Tool, key: string | null, context: Context): Promise<void> {

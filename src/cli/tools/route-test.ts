@@ -85,8 +85,8 @@ export async function testRoute(input: RouteInput, context: Context): Promise<Ro
     return null;
   }
   const model = input.model ?? ownModel(facts);
-  const wanted = requests[tool.recipe.api](model ?? '');
-  const url = baseUrlFor(tool.recipe.api, facts.root) + wanted.path;
+  const request = requests[tool.recipe.api](model ?? '');
+  const url = baseUrlFor(tool.recipe.api, facts.root) + request.path;
   const test = { url, model: model ?? '', max_tokens: MAX_TOKENS };
   if (model === null)
     return {
@@ -99,7 +99,7 @@ export async function testRoute(input: RouteInput, context: Context): Promise<Ro
   if (!io.json)
     io.note(`Trying the route: POST ${url}, model "${model}", "${question}", at most ${MAX_TOKENS} tokens.`);
   const started = performance.now();
-  const outcome = await answered(facts, url, wanted, key);
+  const outcome = await answered(facts, url, request, key);
   return { ...test, latency_ms: Math.round(performance.now() - started), ...outcome };
 }
 

@@ -36,15 +36,15 @@ export async function setUpTool(input: SetupInput, context: Context): Promise<Se
   if (dryRun || !planned.changed) return { change: planned, dryRun, made: null };
   if (!options.on('yes')) context.io.note(planned.diff);
   await confirmDestruction(`Write this into the configuration of ${tool.name}?`, options, context.io);
-  const made = key.kind === 'new' ? await makeKey(key.name, context) : null;
-  const apiKey = made?.key ?? (key.kind === 'given' ? key.text : null);
+  const newKey = key.kind === 'new' ? await makeKey(key.name, context) : null;
+  const apiKey = newKey?.key ?? (key.kind === 'given' ? key.text : null);
   const entry = { action: 'tools.configure', target: tool.id, input: { gateway: facts.root, model } };
   try {
     const change = await audited(context, entry, () => configureTool(place, { ...target, apiKey }));
     noteModel(model, facts, context);
-    return { change, dryRun, made };
+    return { change, dryRun, made: newKey };
   } catch (error) {
-    if (made !== null) await removeKey(made, context);
+    if (newKey !== null) await removeKey(newKey, context);
     throw error;
   }
 }

@@ -42,11 +42,11 @@ export function accountOf(provider: Provider, text: string): Account | null {
     throw refused(`${provider.name} takes a plain key, and this is a JSON document: give the key alone`);
   const json = parsed(text);
   if (json === null) throw refused('it begins like JSON and is none: give the whole document');
-  const tried = kinds.map((kind) => ({ kind, ...read(kind, json) }));
-  const fits = tried.find(({ account }) => account !== null);
+  const readings = kinds.map((kind) => ({ kind, ...read(kind, json) }));
+  const fits = readings.find(({ account }) => account !== null);
   if (fits?.account) return checked(fits.account);
   // The one that it has most of is the one that was meant.
-  const [nearest] = tried.sort((a, b) => a.issues.length - b.issues.length);
+  const [nearest] = readings.sort((a, b) => a.issues.length - b.issues.length);
   throw refused(`as ${nearest?.kind} it is not complete: ${nearest?.issues.join('; ')}`);
 }
 
@@ -80,8 +80,8 @@ function read(kind: AccountKind, json: unknown): { account: Account | null; issu
   if (result.success) return { account: { kind, given: result.data } as Account, issues: [] };
   const issues = result.error.issues.map(({ message, path }) => {
     const name = path.join('.') || 'it';
-    const given = path.reduce<unknown>((value, key) => Object(value)[key], json);
-    return given === undefined ? `${name} is missing` : `${name}: ${message}`;
+    const fieldValue = path.reduce<unknown>((value, key) => Object(value)[key], json);
+    return fieldValue === undefined ? `${name} is missing` : `${name}: ${message}`;
   });
   return { account: null, issues };
 }

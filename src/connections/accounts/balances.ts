@@ -38,23 +38,23 @@ const TIMEOUT_MS = 10_000;
 const EVERY_MS = 900_000;
 
 function createBalances({ inUse, now, ...asking }: BalancesInput): Balances {
-  const told = new Map<string, AccountBalances>();
+  const balancesByConnection = new Map<string, AccountBalances>();
   const ask = async (connection: OpenConnection): Promise<AccountBalances | null> => {
     const provider = findProvider(connection.provider);
     if (provider?.balance === undefined || connection.credential === null) return null;
     const { id } = connection;
-    const before = told.get(id) ?? { balances: [], observedAt: now(), error: null };
+    const before = balancesByConnection.get(id) ?? { balances: [], observedAt: now(), error: null };
     try {
       const balances = await askBalance(connection, provider, { ...asking, timeoutMs: TIMEOUT_MS });
-      told.set(id, { balances: balances ?? [], observedAt: now(), error: null });
+      balancesByConnection.set(id, { balances: balances ?? [], observedAt: now(), error: null });
     } catch (error) {
-      told.set(id, { ...before, error: (error as Error).message });
+      balancesByConnection.set(id, { ...before, error: (error as Error).message });
     }
-    return told.get(id) ?? null;
+    return balancesByConnection.get(id) ?? null;
   };
   const find = (id: string) => inUse().find((connection) => connection.id === id);
   return {
-    of: (id) => told.get(id) ?? null,
+    of: (id) => balancesByConnection.get(id) ?? null,
     tells(id) {
       const connection = find(id);
       return connection !== undefined && findProvider(connection.provider)?.balance !== undefined;
@@ -66,7 +66,7 @@ function createBalances({ inUse, now, ...asking }: BalancesInput): Balances {
     async refreshAll() {
       const current = inUse();
       const ids = new Set(current.map(({ id }) => id));
-      for (const id of told.keys()) if (!ids.has(id)) told.delete(id);
+      for (const id of balancesByConnection.keys()) if (!ids.has(id)) balancesByConnection.delete(id);
       for (const connection of current) await ask(connection);
     },
   };

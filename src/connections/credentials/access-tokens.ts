@@ -104,22 +104,22 @@ export function createTokenCache(input: TokenCacheInput): AccessTokens {
   };
   return {
     current(connection) {
-      const known = newest(state, connection);
-      if (known === null || !isGood(known, input.now())) return null;
-      if (isDue(known, input.now())) behind(state, connection);
-      return known.accessToken;
+      const token = newest(state, connection);
+      if (token === null || !isGood(token, input.now())) return null;
+      if (isDue(token, input.now())) behind(state, connection);
+      return token.accessToken;
     },
     fresh: (connection, rejected) => fetched(state, connection, rejected ?? null),
     issued(connection) {
-      const known = newest(state, connection);
+      const token = newest(state, connection);
       const earlier = state.issued.get(nameOf(state, connection)) ?? [];
-      return known === null ? earlier : [...earlier, known.accessToken];
+      return token === null ? earlier : [...earlier, token.accessToken];
     },
     newest: (connection) => newest(state, connection),
     async renewDue(connections) {
       for (const connection of connections) {
-        const known = newest(state, connection);
-        if (known !== null && isDue(known, input.now())) await behind(state, connection);
+        const token = newest(state, connection);
+        if (token !== null && isDue(token, input.now())) await behind(state, connection);
       }
     },
   };
@@ -145,8 +145,8 @@ function newest(state: State, connection: OpenConnection): AccessToken | null {
 }
 
 function nameOf({ names }: State, connection: OpenConnection): string {
-  const known = names.get(connection);
-  if (known !== undefined) return known;
+  const existing = names.get(connection);
+  if (existing !== undefined) return existing;
   const { account, credential, id } = connection;
   // A login's own text changes with every renewal.
   const text = account?.kind === 'oauth' ? JSON.stringify(account.client) : (credential ?? '');
@@ -166,9 +166,9 @@ function fetched(state: State, connection: OpenConnection, rejected: string | nu
   const name = nameOf(state, connection);
   const flying = state.flights.get(name);
   if (flying !== undefined) return flying;
-  const known = newest(state, connection);
-  if (rejected !== null && known !== null && settled(state, name, known, rejected))
-    return Promise.resolve(known.accessToken);
+  const current = newest(state, connection);
+  if (rejected !== null && current !== null && settled(state, name, current, rejected))
+    return Promise.resolve(current.accessToken);
   const failure = state.failures.get(name);
   if (failure !== undefined && failure.until > state.steady()) return Promise.reject(failure.error);
   const flight = state

@@ -48,9 +48,9 @@ export async function storageKey(dataDir: string, secret: string | null): Promis
   const existing = readKeyFile(path);
   if (existing !== null) return { ...deriveKeys(existing), source: 'file' };
   makeFolder(dataDir);
-  const made = randomBytes(32).toString('base64url');
+  const newKey = randomBytes(32).toString('base64url');
   try {
-    createKeyFile(path, `${made}\n`);
+    createKeyFile(path, `${newKey}\n`);
   } catch (error) {
     // Another process made it first.
     const theirs = readKeyFile(path);
@@ -59,7 +59,7 @@ export async function storageKey(dataDir: string, secret: string | null): Promis
       cause: error,
     });
   }
-  return { ...deriveKeys(made), source: 'generated' };
+  return { ...deriveKeys(newKey), source: 'generated' };
 }
 
 /**

@@ -32,7 +32,7 @@ export function beginBrowserLogin(
   const state = randomBytes(32).toString('base64url');
   const verifier = randomBytes(48).toString('base64url');
   const url = new URL(endpoints.authorization);
-  const asked = {
+  const parameters = {
     ...extra,
     ...audienceOf(client),
     response_type: 'code',
@@ -43,7 +43,7 @@ export function beginBrowserLogin(
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
   };
-  for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return { url: url.href, state, verifier, redirectUri, endpoints };
 }
 

@@ -35,7 +35,7 @@ export async function beginDeviceLogin(
     ...audienceOf(client),
     ...(client.scopes.length === 0 ? {} : { scope: client.scopes.join(' ') }),
   };
-  const asked = now();
+  const requestedAt = now();
   const { json, status } = await postForm(
     device,
     form,
@@ -57,7 +57,7 @@ export async function beginDeviceLogin(
     endpoints,
     completeUrl: isText(complete) ? complete : null,
     intervalMs: positive(json['interval'], 5) * 1000,
-    expiresAt: asked + positive(json['expires_in'], 600) * 1000,
+    expiresAt: requestedAt + positive(json['expires_in'], 600) * 1000,
   };
 }
 

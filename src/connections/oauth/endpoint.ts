@@ -1,6 +1,6 @@
 import { outboundConnector } from '../../http/outbound/connector.ts';
 import { hostRefusal } from '../../http/outbound/outbound.ts';
-import { Agent, request } from '../../http/outbound/undici.ts';
+import { createOutboundAgent } from '../../http/outbound/agent.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { withoutTrailing } from '../../lib/trailing.ts';
 import type { ClientAuth, OAuthClient } from '../accounts/schema.ts';
@@ -41,24 +41,24 @@ export interface ServerAnswer {
  */
 export async function endpointsOf(client: OAuthClient, timeoutMs: number): Promise<Endpoints> {
   const { authorizationUrl: authorization, deviceUrl: device, issuer, tokenUrl } = client;
-  const given = { issuer, authorization, device };
+  const configured = { issuer, authorization, device };
   if (tokenUrl !== null && (authorization !== null || device !== null || issuer === null))
-    return { ...given, token: tokenUrl, clientAuth: client.clientSecret === null ? 'none' : 'basic' };
+    return { ...configured, token: tokenUrl, clientAuth: client.clientSecret === null ? 'none' : 'basic' };
   if (issuer === null)
     throw invalid('name the issuer, or token_url and one of authorization_url, device_url');
-  const found = await discovered(issuer, timeoutMs).catch((error: Error) => {
+  const metadata = await discovered(issuer, timeoutMs).catch((error: Error) => {
     throw error instanceof GatewayError
       ? error
       : invalid(describeFailure(error, issuer, timeoutMs, 'issuer'));
   });
-  const token = tokenUrl ?? urlIn(found, 'token_endpoint');
+  const token = tokenUrl ?? urlIn(metadata, 'token_endpoint');
   if (token === null) throw invalid(`${hostOf(issuer)} publishes no token_endpoint: give token_url`);
   return {
     issuer,
     token,
-    authorization: authorization ?? urlIn(found, 'authorization_endpoint'),
-    device: device ?? urlIn(found, 'device_authorization_endpoint'),
-    clientAuth: clientAuthOf(client, found['token_endpoint_auth_methods_supported']),
+    authorization: authorization ?? urlIn(metadata, 'authorization_endpoint'),
+    device: device ?? urlIn(metadata, 'device_authorization_endpoint'),
+    clientAuth: clientAuthOf(client, metadata['token_endpoint_auth_methods_supported']),
   };
 }
 
@@ -159,18 +159,17 @@ interface EndpointRequest {
 
 async function asked(url: string, question: EndpointRequest, timeoutMs: number): Promise<ServerAnswer> {
   const { body, headers, method } = question;
-  const dispatcher = new Agent({ connect: outboundConnector({ timeoutMs, listening: nowhere }) });
+  const agent = createOutboundAgent({ connect: outboundConnector({ timeoutMs, listening: nowhere }) });
   try {
-    const answer = await request(url, {
+    const answer = await agent.request(url, {
       method,
       headers: headers ?? {},
       body: body ?? null,
       signal: AbortSignal.timeout(timeoutMs),
-      dispatcher,
     });
     return { status: answer.statusCode, json: objectIn(await bounded(answer.body)) };
   } finally {
-    await dispatcher.destroy();
+    await agent.destroy();
   }
 }
 

@@ -89,12 +89,12 @@ export function createLogins(input: LoginsInput): Logins {
     },
     async returned(answer) {
       const state = answer.get('state') ?? '';
-      const found = pending.get(state);
+      const existing = pending.get(state);
       // Good for one answer, whatever it is.
       pending.delete(state);
-      if (found === undefined || found.expiresAt <= now())
+      if (existing === undefined || existing.expiresAt <= now())
         throw new GatewayError('login_failed', 'This login is unknown or has expired: start it again');
-      const { login, target, taskId } = found;
+      const { login, target, taskId } = existing;
       try {
         await saveGrant(grants, target, await finishBrowserLogin(login, target.client, answer, now));
       } catch (error) {

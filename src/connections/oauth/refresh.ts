@@ -36,10 +36,10 @@ export async function refreshLogin(
   const { grants, lease, now } = input;
   const deadline = now() + DEADLINE_MS;
   for (;;) {
-    const found = usable(await grants.find(connectionId));
-    if (!stale(found)) return found;
-    const held = await lease(connectionId, LEASE_MS);
-    if (held === null) {
+    const grant = usable(await grants.find(connectionId));
+    if (!stale(grant)) return grant;
+    const hasLease = await lease(connectionId, LEASE_MS);
+    if (hasLease === null) {
       if (now() > deadline)
         throw new TokenError('transient', null, 'Another process renews the login, and does not end');
       await delay(POLL_MS);
@@ -52,7 +52,7 @@ export async function refreshLogin(
       const renewed = await renewedGrant(input, connectionId, login, current);
       if (renewed !== null) return renewed;
     } finally {
-      await held.release();
+      await hasLease.release();
     }
   }
 }
@@ -116,8 +116,8 @@ export function notLoggedIn(name: string): string {
 }
 
 function endOf(name: string, { tokenUrl }: Grant, { word }: TokenError): string {
-  const said = word === null ? '' : ` (${word})`;
+  const wordText = word === null ? '' : ` (${word})`;
   if (word !== 'invalid_grant')
-    return `${hostOf(tokenUrl)} does not renew the login of the connection "${name}"${said}: check its client id and secret, or run \`gateway provider login ${name}\``;
-  return `The login of the connection "${name}" was ended by ${hostOf(tokenUrl)}${said}: run \`gateway provider login ${name}\``;
+    return `${hostOf(tokenUrl)} does not renew the login of the connection "${name}"${wordText}: check its client id and secret, or run \`gateway provider login ${name}\``;
+  return `The login of the connection "${name}" was ended by ${hostOf(tokenUrl)}${wordText}: run \`gateway provider login ${name}\``;
 }

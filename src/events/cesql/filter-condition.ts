@@ -61,18 +61,18 @@ function specificConditions(node: Expression): Condition[] | null {
 
 /** The conditions of the chain from an operand on; what stands behind its operator is the right operand. */
 function logicConditions(node: Logic, from: number): Condition[] {
-  const found: Condition[] = [];
+  const conditions: Condition[] = [];
   for (let index = from; ; index += 1) {
     const operand = node.operands[index];
     const operator = node.operators[index];
-    if (operand === undefined) return found;
+    if (operand === undefined) return conditions;
     const own = conditionsOf(operand);
     if (operator === undefined || operator === 'AND') {
-      found.push(...own);
+      conditions.push(...own);
       continue;
     }
     // Of OR at least one side is true, of XOR exactly one.
-    return [...found, ...either(own, logicConditions(node, index + 1))];
+    return [...conditions, ...either(own, logicConditions(node, index + 1))];
   }
 }
 
@@ -113,10 +113,10 @@ function likeConditions({ negated, operand, pattern }: Like): Condition[] | null
   const attribute = operand.name;
   const { prefix, suffix, whole } = literalEnds(pattern);
   if (whole) return [[{ attribute, kind: 'equal', text: prefix }]];
-  const found: Condition[] = [];
-  if (prefix !== '') found.push([{ attribute, kind: 'prefix', text: prefix }]);
-  if (suffix !== '') found.push([{ attribute, kind: 'suffix', text: suffix }]);
-  return found.length === 0 ? null : found;
+  const conditions: Condition[] = [];
+  if (prefix !== '') conditions.push([{ attribute, kind: 'prefix', text: prefix }]);
+  if (suffix !== '') conditions.push([{ attribute, kind: 'suffix', text: suffix }]);
+  return conditions.length === 0 ? null : conditions;
 }
 
 /** An expression without errors has found every attribute that it reads in any case. */

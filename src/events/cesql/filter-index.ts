@@ -75,11 +75,11 @@ export function createFilterIndex<Key>(filters: Iterable<Filter<Key>>): FilterIn
   const indexes = [...byAttribute.values()];
   return {
     match: (event) => {
-      const found = parts.during(() => placesFor(event, rest, indexes));
-      found.sort((a, b) => a - b);
+      const places = parts.during(() => placesFor(event, rest, indexes));
+      places.sort((a, b) => a - b);
       // A filter that is found by two of its tests was evaluated twice.
-      return found.flatMap((place, at) => {
-        const filter = place === found[at - 1] ? undefined : list[place];
+      return places.flatMap((place, at) => {
+        const filter = place === places[at - 1] ? undefined : list[place];
         return filter === undefined ? [] : [filter.key];
       });
     },
@@ -109,14 +109,14 @@ function distinctEntries(expressions: readonly CompiledExpression[]): Entry[] {
 
 /** For each entry the condition that the fewest entries share, of those that are expected to rule out the most. */
 function chooseConditions(entries: readonly Entry[]): (Condition | undefined)[] {
-  const known = entries.map(({ expression }) => conditionsOf(expression.syntax));
+  const conditionLists = entries.map(({ expression }) => conditionsOf(expression.syntax));
   const uses = new Map<string, number>();
   const keyOf = ({ attribute, kind, text }: AttributeTest) => `${attribute} ${kind} ${text}`;
-  for (const conditions of known)
+  for (const conditions of conditionLists)
     for (const key of new Set(conditions.flat().map(keyOf))) uses.set(key, (uses.get(key) ?? 0) + 1);
   const crowd = (condition: Condition) =>
     condition.reduce((sum, test) => sum + (uses.get(keyOf(test)) ?? 0), 0);
-  return known.map((conditions) => {
+  return conditionLists.map((conditions) => {
     const ranked = conditions.map((condition) => ({
       condition,
       rank: selectivityOf(condition),

@@ -136,17 +136,17 @@ function stringAt(text: string, start: number): Token | LexicalError {
   const quote = text.charAt(start);
   let value = '';
   let doubled = false;
-  let kept = start + 1;
+  let contentStart = start + 1;
   for (let index = start + 1; index < text.length; index += 1) {
     const character = text.charAt(index);
     if (character === '\\') {
       index += 1;
       if (text.charAt(index) !== quote) continue;
-      value += text.slice(kept, index - 1);
-      kept = index;
+      value += text.slice(contentStart, index - 1);
+      contentStart = index;
     } else if (character === quote) {
       if (text.charAt(index + 1) !== quote) {
-        value += text.slice(kept, index);
+        value += text.slice(contentStart, index);
         return { type: 'string', value, doubled, start, end: index + 1 };
       }
       doubled = true;

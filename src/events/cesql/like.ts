@@ -52,8 +52,8 @@ export function literalEnds(pattern: string): LiteralEnds {
   const firstAny = first.indexOf(ANY);
   const prefix = textOf(firstAny < 0 ? first : first.slice(0, firstAny));
   const suffix = textOf(last.slice(last.lastIndexOf(ANY) + 1));
-  const kept = (text: string) => (text.isWellFormed() ? text : '');
-  return { prefix: kept(prefix), suffix: kept(suffix), whole };
+  const wellFormed = (text: string) => (text.isWellFormed() ? text : '');
+  return { prefix: wellFormed(prefix), suffix: wellFormed(suffix), whole };
 }
 
 function segmentsOf(pattern: string): Segment[] {

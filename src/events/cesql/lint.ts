@@ -206,11 +206,11 @@ function warnConstant(node: Expression, linting: Linting): void {
 }
 
 function warnUnguarded({ report, syntax }: Linting): void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const read of unguardedReads(syntax)) {
     const { name } = read;
-    if (told.has(name) || name === DATA) continue;
-    told.add(name);
+    if (reported.has(name) || name === DATA) continue;
+    reported.add(name);
     report(
       'unguarded-or',
       read,

@@ -224,17 +224,18 @@ export function membership(
   span: Span,
 ): Evaluator<boolean> {
   return (event, failures) => {
-    const wanted = operand(event, failures);
-    let failed = wanted === undefined;
+    const operandValue = operand(event, failures);
+    let failed = operandValue === undefined;
     for (const element of elements) {
       if (failed && !goesOn(failures)) return undefined;
       const value = element(event, failures);
-      const cast = value === undefined || wanted === undefined ? undefined : castTo(value, typeOf(wanted));
-      if (cast !== undefined && cast === wanted && !failed) return !negated;
+      const cast =
+        value === undefined || operandValue === undefined ? undefined : castTo(value, typeOf(operandValue));
+      if (cast !== undefined && cast === operandValue && !failed) return !negated;
       if (cast !== undefined) continue;
       failed = true;
-      if (value !== undefined && wanted !== undefined && failures !== null)
-        fail(failures, 'cast', span, uncastable(value, typeOf(wanted)));
+      if (value !== undefined && operandValue !== undefined && failures !== null)
+        fail(failures, 'cast', span, uncastable(value, typeOf(operandValue)));
     }
     return failed ? undefined : negated;
   };
@@ -250,9 +251,9 @@ export function literalMembership(
   const texts = new Set(values.map(toText));
   const elements = values.map((value) => () => value);
   return (event, failures) => {
-    const wanted = operand(event, failures);
-    if (wanted === undefined) return undefined;
-    if (typeof wanted === 'string') return texts.has(wanted) !== negated;
-    return membership(() => wanted, elements, negated, span)(event, failures);
+    const value = operand(event, failures);
+    if (value === undefined) return undefined;
+    if (typeof value === 'string') return texts.has(value) !== negated;
+    return membership(() => value, elements, negated, span)(event, failures);
   };
 }

@@ -42,12 +42,12 @@ export function sharedParts(expressions: Iterable<CompiledExpression>): SharedPa
     make: (node: Part, scope: Scope) => Evaluator<T>,
     isWorthIt: (node: Part) => boolean,
   ) => {
-    const made = new Map<string, Evaluator<T>>();
+    const evaluators = new Map<string, Evaluator<T>>();
     return (node: Part, scope: Scope): Evaluator<T> | null => {
       const key = isWorthIt(node) ? keyOf(node, scope.functions) : '';
       if ((uses.get(key) ?? 0) < 2) return null;
-      const evaluator = made.get(key) ?? remembering(make(node, scope), round);
-      made.set(key, evaluator);
+      const evaluator = evaluators.get(key) ?? remembering(make(node, scope), round);
+      evaluators.set(key, evaluator);
       return evaluator;
     };
   };
@@ -103,16 +103,16 @@ function countUses(
 
 /** The operands of AND, OR, XOR and NOT, and calls, at any depth. */
 function shareableParts(root: Expression): Expression[] {
-  const found = new Set<Expression>();
+  const shared = new Set<Expression>();
   const pending = [root];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     const parts = partsOf(node);
     const operands = node.type === 'logic' || node.type === 'not' ? parts.filter(worthSharing) : [];
-    for (const operand of operands) found.add(operand);
-    if (node.type === 'call') found.add(node);
+    for (const operand of operands) shared.add(operand);
+    if (node.type === 'call') shared.add(node);
     for (const part of parts) pending.push(part);
   }
-  return [...found];
+  return [...shared];
 }
 
 function remembering<T extends Value>(evaluator: Evaluator<T>, round: Round): Evaluator<T> {

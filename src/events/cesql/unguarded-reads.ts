@@ -8,9 +8,9 @@ import { type Attribute, type Expression, type Logic, partsOf } from './syntax.t
  * the attribute already.
  */
 export function unguardedReads(root: Expression): Attribute[] {
-  const found: Attribute[] = [];
-  visit(root, new Set(), found);
-  return found;
+  const reads: Attribute[] = [];
+  visit(root, new Set(), reads);
+  return reads;
 }
 
 function visit(node: Expression, guarded: ReadonlySet<string>, found: Attribute[]): void {
@@ -19,14 +19,14 @@ function visit(node: Expression, guarded: ReadonlySet<string>, found: Attribute[
 }
 
 function visitLogic(node: Logic, guarded: ReadonlySet<string>, found: Attribute[]): void {
-  const known = new Set(guarded);
+  const guardedNames = new Set(guarded);
   node.operands.forEach((operand, index) => {
     const operator = node.operators[index];
     const reads = operator === 'OR' ? alwaysRead(operand) : [];
-    const unguarded = reads.filter(({ name }) => !isRequired(name) && !known.has(name));
+    const unguarded = reads.filter(({ name }) => !isRequired(name) && !guardedNames.has(name));
     if (unguarded.length > 0) found.push(...unguarded);
-    else visit(operand, known, found);
-    for (const name of guards(operand, operator)) known.add(name);
+    else visit(operand, guardedNames, found);
+    for (const name of guards(operand, operator)) guardedNames.add(name);
   });
 }
 

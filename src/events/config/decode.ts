@@ -120,8 +120,8 @@ function writtenKeys(
   camelCase: boolean,
 ): readonly Key[] {
   if (path === '') return [];
-  const known = written.get(path);
-  if (known !== undefined) return known;
+  const existing = written.get(path);
+  if (existing !== undefined) return existing;
   const at = Math.max(path.lastIndexOf('.'), path.lastIndexOf('['), 0);
   const before = path.slice(0, at);
   const name = path.slice(path[at] === '.' ? at + 1 : at);

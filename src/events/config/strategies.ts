@@ -59,11 +59,12 @@ export function checkReference(
   { ids }: Components,
   { report }: Checks,
 ): void {
-  const found = ids.get(id);
-  if (found === kind) return;
+  const existing = ids.get(id);
+  if (existing === kind) return;
   if (id === '') report.error(path, `The id of the ${kind} is missing`);
-  else if (found === undefined) report.error(path, `There is no ${kind} with the id ${JSON.stringify(id)}`);
-  else report.error(path, `${JSON.stringify(id)} is a ${found}, not a ${kind}`);
+  else if (existing === undefined)
+    report.error(path, `There is no ${kind} with the id ${JSON.stringify(id)}`);
+  else report.error(path, `${JSON.stringify(id)} is a ${existing}, not a ${kind}`);
 }
 
 function checkOwner(

@@ -128,13 +128,14 @@ export async function openConfigControl(input: ConfigControlInput): Promise<Conf
     }
     const decoded = decode({ format: 'text', text: source });
     if (!decoded.ok) return reject(decoded.problems);
-    const known = text === null ? builtInVersion(builtIn) : await earlierVersion(text, current, versions);
+    const initialVersion =
+      text === null ? builtInVersion(builtIn) : await earlierVersion(text, current, versions);
     const version =
-      known ?? (await versions.add({ text: source, at: now(), author: 'events.yaml', via: 'file' }));
+      initialVersion ?? (await versions.add({ text: source, at: now(), author: 'events.yaml', via: 'file' }));
     try {
       await run({ version, config: decoded.config, warnings: decoded.warnings });
     } catch (error) {
-      if (known === null) await versions.remove(version.number);
+      if (initialVersion === null) await versions.remove(version.number);
       return reject([problemOf(error)]);
     }
     rejectedFile = null;

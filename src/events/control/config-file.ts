@@ -63,6 +63,6 @@ async function signatureOf(path: string): Promise<string> {
 }
 
 async function modeOf(path: string): Promise<number> {
-  const found = await stat(path).catch(() => null);
-  return found === null ? 0o600 : found.mode & 0o777;
+  const stats = await stat(path).catch(() => null);
+  return stats === null ? 0o600 : stats.mode & 0o777;
 }

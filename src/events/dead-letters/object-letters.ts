@@ -76,20 +76,20 @@ export function objectLetters({ now, objects }: ObjectLettersInput): LetterStore
     triggers.set(hash, trigger);
   };
   const triggerOf = async (hash: string): Promise<string> => {
-    const known = triggers.get(hash);
-    if (known !== undefined) return known;
+    const existing = triggers.get(hash);
+    if (existing !== undefined) return existing;
     const trigger = (await (await objects()).get(`${TRIGGERS}${hash}`))?.toString() ?? hash;
     triggers.set(hash, trigger);
     return trigger;
   };
   const remove = async (names: readonly string[]): Promise<number> => {
-    const known = await entries(LIST_MS);
+    const letters = await entries(LIST_MS);
     const store = await objects();
     let removed = 0;
     for (let from = 0; from < names.length; from += AT_ONCE)
       await Promise.all(
         names.slice(from, from + AT_ONCE).map(async (name) => {
-          if (!known.delete(name)) return;
+          if (!letters.delete(name)) return;
           await store.remove(`${LETTERS}${name}`);
           removed += 1;
         }),
@@ -101,10 +101,10 @@ export function objectLetters({ now, objects }: ObjectLettersInput): LetterStore
     async add(letter) {
       const store = await objects();
       await remember(letter.trigger);
-      const known = await entries(LIST_MS);
+      const letters = await entries(LIST_MS);
       number = (number + 1) % NUMBERS;
       const entry = newEntry(letter, number);
-      const ofTrigger = [...known.values()].filter(({ trigger }) => trigger === entry.trigger);
+      const ofTrigger = [...letters.values()].filter(({ trigger }) => trigger === entry.trigger);
       const before = ofTrigger.filter(({ event }) => event === entry.event);
       const others = ofTrigger.filter(({ event }) => event !== entry.event);
       let bytes = others.reduce((sum, { size }) => sum + size, entry.size);
@@ -117,12 +117,12 @@ export function objectLetters({ now, objects }: ObjectLettersInput): LetterStore
         replaced.push(name);
       }
       // Others that are added meanwhile count it.
-      known.set(entry.name, entry);
+      letters.set(entry.name, entry);
       writing.set(entry.name, entry);
       try {
         await store.put(`${LETTERS}${entry.name}`, bytesOf(letter));
       } catch (error) {
-        known.delete(entry.name);
+        letters.delete(entry.name);
         throw error;
       } finally {
         writing.delete(entry.name);
@@ -134,8 +134,8 @@ export function objectLetters({ now, objects }: ObjectLettersInput): LetterStore
     async markCopied() {},
     async has({ channel, delivery, trigger }) {
       const [ofTrigger, ofDelivery] = [digest(trigger, 12), deliveryDigest(channel, delivery)];
-      const known = [...(await entries(0)).values()];
-      return known.some((entry) => entry.trigger === ofTrigger && entry.delivery === ofDelivery);
+      const letters = [...(await entries(0)).values()];
+      return letters.some((entry) => entry.trigger === ofTrigger && entry.delivery === ofDelivery);
     },
     async list({ after, limit, trigger }) {
       const ofTrigger = trigger === null ? null : digest(trigger, 12);
@@ -155,8 +155,8 @@ export function objectLetters({ now, objects }: ObjectLettersInput): LetterStore
     async remove(names) {
       const unknown = names.filter((name) => entryOf(name) !== null);
       if (unknown.length === 0) return 0;
-      const known = await entries(LIST_MS);
-      if (unknown.some((name) => !known.has(name))) await entries(0);
+      const letters = await entries(LIST_MS);
+      if (unknown.some((name) => !letters.has(name))) await entries(0);
       return remove(unknown);
     },
     async counts() {

@@ -12,10 +12,10 @@ export function createAuditEvents(emitter: Emitter): (records: readonly AuditRec
   return (records) => {
     const failed = new Set(records.filter(({ outcome }) => outcome === 'failure').map(nameOf));
     for (const record of begun) if (!failed.has(nameOf(record))) emitRecord(emitter, record);
-    const told = records.filter(({ outcome }) => outcome === 'success' || outcome === 'denied');
+    const changes = records.filter(({ outcome }) => outcome === 'success' || outcome === 'denied');
     const byCommand = ({ actor, outcome }: AuditRecord) => actor.via === 'cli' && outcome === 'success';
-    begun = told.filter((record) => byCommand(record) && !failed.has(nameOf(record)));
-    for (const record of told) if (!byCommand(record)) emitRecord(emitter, record);
+    begun = changes.filter((record) => byCommand(record) && !failed.has(nameOf(record)));
+    for (const record of changes) if (!byCommand(record)) emitRecord(emitter, record);
   };
 }
 

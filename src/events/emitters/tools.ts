@@ -7,11 +7,11 @@ export interface DetectedTool {
 
 /** Tells of each coding tool that is found on this machine for the first time. */
 export function createToolEvents(emitter: Emitter): (found: readonly DetectedTool[]) => void {
-  const known = new Set<string>();
+  const seenTools = new Set<string>();
   return (found) => {
     for (const { detection, id } of found) {
-      if (!detection.installed || known.has(id)) continue;
-      known.add(id);
+      if (!detection.installed || seenTools.has(id)) continue;
+      seenTools.add(id);
       emitter.emit('tool.detected', { subject: id, data: { tool: id, version: detection.version ?? null } });
     }
   };

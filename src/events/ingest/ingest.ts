@@ -77,10 +77,10 @@ export function createIngest({ admit, fallbacks, publish, sources }: IngestInput
     async receive(message, sourceId, maySend) {
       const decoded = decodeHttp(message);
       if (!decoded.ok) return { kind: 'invalid', problems: decoded.problems };
-      const known = sources();
+      const currentSources = sources();
       const deliveries: { event: CloudEvent; source: string }[] = [];
       for (const [index, event] of decoded.value.events.entries()) {
-        const source = sourceOf(event, sourceId, known);
+        const source = sourceOf(event, sourceId, currentSources);
         if (source === null) return { kind: 'no-source', event: index };
         if (!maySend(source)) return { kind: 'forbidden', source };
         deliveries.push({ event, source });

@@ -45,9 +45,9 @@ export function serviceNamed(name: string, dataDir: string): Service {
     const issue = parsed.error.issues[0];
     throw new Error(`event-services.yaml: ${issue?.path.join('.')}: ${issue?.message}`);
   }
-  const found = Object.hasOwn(parsed.data, name) ? parsed.data[name] : undefined;
-  if (found === undefined) throw new Error(`There is no service "${name}" in event-services.yaml`);
-  return found;
+  const address = Object.hasOwn(parsed.data, name) ? parsed.data[name] : undefined;
+  if (address === undefined) throw new Error(`There is no service "${name}" in event-services.yaml`);
+  return address;
 }
 
 function textOf(file: string): string {

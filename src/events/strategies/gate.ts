@@ -142,28 +142,28 @@ function askFrom(asked: Asked, from: number, permits: readonly Permit[]): Admiss
     const fallback = asked.fallbacks.get(limit);
     return fallback === undefined ? refusal : { ...refusal, fallback };
   };
-  let given = permits;
+  let grantedPermits = permits;
   for (let index = from; index < limits.length; index += 1) {
     const limit = limits[index];
     if (limit === undefined) break;
     const answer = limit.ask();
     if (answer instanceof Promise) {
-      const before = given;
+      const before = grantedPermits;
       return answer.then((later) => {
         if (later.kind === 'permit') return askFrom(asked, index + 1, [...before, later.permit]);
         return refused(limit, later.retryAfterMs, before);
       });
     }
-    if (answer.kind === 'refused') return refused(limit, answer.retryAfterMs, given);
-    given = [...given, answer.permit];
+    if (answer.kind === 'refused') return refused(limit, answer.retryAfterMs, grantedPermits);
+    grantedPermits = [...grantedPermits, answer.permit];
   }
   return {
     kind: 'admitted',
     done(outcome, ms) {
-      for (const permit of given) permit.done(outcome, ms);
+      for (const permit of grantedPermits) permit.done(outcome, ms);
     },
     cancel() {
-      for (const permit of given) permit.cancel();
+      for (const permit of grantedPermits) permit.cancel();
     },
   };
 }

@@ -80,8 +80,8 @@ export function createGates({ clock, global, onBreaker }: GatesInput): Gates {
     },
     of(resource, part) {
       const name = part === undefined ? resource : `${resource} to channel ${part}`;
-      const known = entries.get(name);
-      if (known !== undefined) return known.gate;
+      const existing = entries.get(name);
+      if (existing !== undefined) return existing.gate;
       const entry: Entry = { resource, name, gate: createGate(clock), limits: new Map() };
       entries.set(name, entry);
       configure(entry);

@@ -47,9 +47,9 @@ export async function withAudit<T>(
   try {
     done = await run();
   } catch (error) {
-    const known = error instanceof GatewayError ? error : null;
-    const denied = known?.kind === 'permission' || known?.kind === 'authentication';
-    await record({ after: null }, denied ? 'denied' : 'failure', known?.code ?? 'internal_error');
+    const gatewayError = error instanceof GatewayError ? error : null;
+    const denied = gatewayError?.kind === 'permission' || gatewayError?.kind === 'authentication';
+    await record({ after: null }, denied ? 'denied' : 'failure', gatewayError?.code ?? 'internal_error');
     throw error;
   }
   const { facts: learned = {}, failed = null, value } = done;

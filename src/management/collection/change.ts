@@ -76,10 +76,10 @@ export function changesOf(request: CollectionRequest, row: Row, input: unknown, 
   const schema = resource.update?.input;
   if (schema === undefined)
     throw new GatewayError('invalid_request', `Members of "${resource.name}" cannot be changed`);
-  const given = Array.isArray(input) ? membersOfEdits(input, row) : input;
-  if (!isObject(given)) return validated(schema, given, at);
+  const changes = Array.isArray(input) ? membersOfEdits(input, row) : input;
+  if (!isObject(changes)) return validated(schema, changes, at);
   const visible = visibleAttributes(request);
-  const entries = Object.entries(given).filter(([name, value]) => {
+  const entries = Object.entries(changes).filter(([name, value]) => {
     if (Object.hasOwn(schema.shape, name)) return true;
     if (name === 'href' && idOf(request, { href: value }) === row.id) return false;
     if (name === 'actions' && Array.isArray(value) && !visible.has(name)) return false;
@@ -93,8 +93,8 @@ export function changesOf(request: CollectionRequest, row: Row, input: unknown, 
 /** What a change would come to, without secrets. */
 export function previewChange(request: CollectionRequest, row: Row, members: Members): object {
   const visible = visibleAttributes(request);
-  const known = Object.fromEntries(Object.entries(row).filter(([name]) => visible.has(name)));
-  const sides = changedAttributes(known, { ...known, ...members });
+  const visibleRow = Object.fromEntries(Object.entries(row).filter(([name]) => visible.has(name)));
+  const sides = changedAttributes(visibleRow, { ...visibleRow, ...members });
   const [before, after] = [masked(sides.before), masked(sides.after)];
   const changes = Object.keys(after).map((name) => [name, { from: before[name] ?? null, to: after[name] }]);
   const names = Object.keys(after).join(', ');

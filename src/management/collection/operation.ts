@@ -196,12 +196,12 @@ function membersIn({ resource, resources, ...others }: Members): readonly unknow
 }
 
 function unknownAction(resource: Resource, name: unknown, first: string): GatewayError {
-  const known = [
+  const parameterNames = [
     ...(first === 'create' ? ['query', ...(resource.create ? ['create'] : [])] : []),
     ...(resource.update ? ['edit'] : []),
     ...(resource.remove ? ['delete'] : []),
     ...Object.keys(resource.actions ?? {}),
   ];
-  const choice = known.length === 0 ? 'there is none' : `there is ${known.join(', ')}`;
+  const choice = parameterNames.length === 0 ? 'there is none' : `there is ${parameterNames.join(', ')}`;
   return atFault('action', `"${String(name).slice(0, 60)}" is unknown here; ${choice}`);
 }

@@ -184,13 +184,13 @@ async function put(call: EventsCall): Promise<Answer> {
 async function restored(call: EventsCall): Promise<Answer> {
   checkAccept(call.exchange.request);
   const control = await configOf(call);
-  const found = await control.versions.find(versionNumber(call.id));
-  if (found === null) throw noSuchVersion(call.id);
-  if (call.params.get('dry_run') === 'true') return verdict(control, { format: 'text', text: found.text });
+  const version = await control.versions.find(versionNumber(call.id));
+  if (version === null) throw noSuchVersion(call.id);
+  if (call.params.get('dry_run') === 'true') return verdict(control, { format: 'text', text: version.text });
   const header = call.exchange.request.headers['if-match'];
   const expected = header === undefined ? null : expectedVersion(call, control);
   return changed(call, 'restore_event_config_version', call.id, async () => {
-    const result = await control.rollback(found.number, { author: call.caller.name, expected });
+    const result = await control.rollback(version.number, { author: call.caller.name, expected });
     if (result === null) throw noSuchVersion(call.id);
     return result;
   });
@@ -273,11 +273,11 @@ async function versions(call: EventsCall): Promise<Answer> {
 async function version(call: EventsCall): Promise<Answer> {
   checkAccept(call.exchange.request);
   const control = await configOf(call);
-  const found = await control.versions.find(versionNumber(call.id));
-  if (found === null) throw noSuchVersion(call.id);
+  const version = await control.versions.find(versionNumber(call.id));
+  if (version === null) throw noSuchVersion(call.id);
   const body: z.output<typeof configVersionRecord> = {
-    ...versionRow(found, control.inForce().version.number),
-    text: found.text,
+    ...versionRow(version, control.inForce().version.number),
+    text: version.text,
   };
   return { status: 200, body, headers: {} };
 }

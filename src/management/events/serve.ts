@@ -74,14 +74,14 @@ function idIn(rest: readonly string[], template: string): string | null {
   if (parts.length !== rest.length) return null;
   let id = '';
   for (const [index, part] of parts.entries()) {
-    const given = rest[index] ?? '';
+    const segmentValue = rest[index] ?? '';
     if (!part.startsWith('{id}')) {
-      if (given !== part) return null;
+      if (segmentValue !== part) return null;
       continue;
     }
     const suffix = part.slice('{id}'.length);
-    if (!given.endsWith(suffix) || given.length === suffix.length) return null;
-    id = given.slice(0, given.length - suffix.length);
+    if (!segmentValue.endsWith(suffix) || segmentValue.length === suffix.length) return null;
+    id = segmentValue.slice(0, segmentValue.length - suffix.length);
     if (suffix === '' && id.includes(':')) return null;
   }
   return id;

@@ -64,18 +64,18 @@ export function createIdempotencyStore({
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirst();
     if (numInsertedOrUpdatedRows !== 0n) return null;
-    const known = await db
+    const storedRequest = await db
       .selectFrom('idempotency')
       .selectAll()
       .where('user_id', '=', userId)
       .where('name', '=', name)
       .executeTakeFirst();
-    if (known !== undefined && known.fingerprint !== fingerprint)
+    if (storedRequest !== undefined && storedRequest.fingerprint !== fingerprint)
       throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key came with another request', {
         param: 'idempotency-key',
       });
-    const kept = known?.answer ?? null;
-    const text = kept === null ? null : open(key, kept, contextOf(asked));
+    const storedAnswer = storedRequest?.answer ?? null;
+    const text = storedAnswer === null ? null : open(key, storedAnswer, contextOf(asked));
     if (text === null) throw notKnown(underWay.has(contextOf(asked)));
     const answer = JSON.parse(text) as Answer;
     return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } };

@@ -42,7 +42,7 @@ export interface Live {
 const KEPT_EVENTS = 500;
 
 function createLive(streams: Pick<EventStreams, 'open'>): Live {
-  const kept: LiveEvent[] = [];
+  const recentEvents: LiveEvent[] = [];
   const watchers = new Set<Watcher>();
   let lastId = 0;
 
@@ -51,8 +51,8 @@ function createLive(streams: Pick<EventStreams, 'open'>): Live {
       if (watchers.size === 0) return;
       lastId += 1;
       const live: LiveEvent = { id: lastId, event: topic, data: JSON.stringify(event()) };
-      kept.push(live);
-      if (kept.length > KEPT_EVENTS) kept.shift();
+      recentEvents.push(live);
+      if (recentEvents.length > KEPT_EVENTS) recentEvents.shift();
       for (const { send, topics: wanted } of watchers) if (wanted.has(topic)) send(live);
     },
     watch(exchange, wanted, since, login) {
@@ -61,9 +61,9 @@ function createLive(streams: Pick<EventStreams, 'open'>): Live {
       exchange.response.on('close', () => {
         watchers.delete(watcher);
         // Nobody is there to come back for them.
-        if (watchers.size === 0) kept.length = 0;
+        if (watchers.size === 0) recentEvents.length = 0;
       });
-      for (const live of since === null ? [] : kept)
+      for (const live of since === null ? [] : recentEvents)
         if (live.id > (since ?? 0) && watcher.topics.has(live.event)) watcher.send(live);
     },
     watching: () => watchers.size,

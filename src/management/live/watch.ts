@@ -11,9 +11,9 @@ import { isTopic, type Topic, topics } from './live.ts';
 export function watchLive({ auth, live }: ManagementContext, exchange: Exchange, caller: Caller): null {
   const params = new URLSearchParams(exchange.query);
   const since = Number(params.get('since') ?? exchange.request.headers['last-event-id'] ?? Number.NaN);
-  const wanted = wantedBy(params.get('topics'), caller);
-  const permissions = wanted.map((topic) => topics[topic]);
-  live.watch(exchange, wanted, Number.isSafeInteger(since) ? since : null, {
+  const topicNames = wantedBy(params.get('topics'), caller);
+  const permissions = topicNames.map((topic) => topics[topic]);
+  live.watch(exchange, topicNames, Number.isSafeInteger(since) ? since : null, {
     userId: caller.userId,
     until: auth.endOf(caller),
     lasts: () => auth.lasts(caller, permissions),

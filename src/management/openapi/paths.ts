@@ -306,7 +306,7 @@ function postToCollection(resource: Resource): Operation {
   const alone = implied.map(({ action, input, summary: description }) =>
     variantOf(action, input, description),
   );
-  const made = making.map(({ input }) => (input === null ? {} : schemaOf(input, 'input')));
+  const schemas = making.map(({ input }) => (input === null ? {} : schemaOf(input, 'input')));
   const results = resultsOf(resource);
   const answer = alone.length === 0 ? results : { anyOf: [results, ref('Outcome')] };
   const summary = create === undefined ? `Look at several members of ${name}` : `Create a member of ${name}`;
@@ -315,7 +315,7 @@ function postToCollection(resource: Resource): Operation {
       parameters: postParameters,
       requestBody: {
         required: true,
-        content: json({ oneOf: [...made, ...alone, several] }, createExamples[name]),
+        content: json({ oneOf: [...schemas, ...alone, several] }, createExamples[name]),
       },
       responses: {
         200: { description: 'The results', content: json(answer) },

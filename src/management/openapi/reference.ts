@@ -77,7 +77,7 @@ interface Section {
 export function renderReference({ document, search }: Shown): string {
   const { components, info } = document;
   const sections = sectionsOf(document, search);
-  const found = sections.reduce(
+  const total = sections.reduce(
     (sum, { paths }) => sum + paths.reduce((all, { operations }) => all + operations.length, 0),
     0,
   );
@@ -89,7 +89,7 @@ export function renderReference({ document, search }: Shown): string {
   const heading =
     search === ''
       ? ''
-      : `<p role="status">${found} operations with “${escaped(search)}”. <a href="docs">Show all</a></p>`;
+      : `<p role="status">${total} operations with “${escaped(search)}”. <a href="docs">Show all</a></p>`;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escaped(info.title)}</title><style>${style}</style></head><body><nav aria-label="Operations">
 <form role="search"><input type="search" name="q" value="${escaped(search)}" placeholder="Search operations" aria-label="Search operations"><button>Search</button></form>

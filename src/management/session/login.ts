@@ -24,8 +24,8 @@ export async function serveLogin(
   // A HEAD must not hand out what its answer cannot show.
   if (method !== 'GET') throw notAllowed(method);
   checkAccept(exchange.request);
-  const wanted = new URLSearchParams(exchange.query).get('requester_type') ?? 'api';
-  const issued = await refusalsNoted(context, who, () => auth.issue(caller, wanted));
+  const requesterType = new URLSearchParams(exchange.query).get('requester_type') ?? 'api';
+  const issued = await refusalsNoted(context, who, () => auth.issue(caller, requesterType));
   await audit({ kind: 'login', ...who, target: issued.id, ...done });
   const expires_on = `${new Date(issued.expiresAt).toISOString().slice(0, 19)}Z`;
   return {

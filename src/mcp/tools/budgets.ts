@@ -36,10 +36,10 @@ export const setBudget = tool({
   effect: 'replaces',
   async run(input, api) {
     const { rows } = await pageOf(api, '/budgets', { limit: 1000 });
-    const known = rows.find((row) => isSame(row, input));
-    if (known !== undefined) {
+    const row = rows.find((row) => isSame(row, input));
+    if (row !== undefined) {
       const body = { action: 'edit', limit: input.limit };
-      return withoutLinks(await api.post(`/budgets/${encodeURIComponent(String(known['id']))}`, body));
+      return withoutLinks(await api.post(`/budgets/${encodeURIComponent(String(row['id']))}`, body));
     }
     const { results } = await api.post('/budgets', input);
     const [made] = Array.isArray(results) ? (results as ApiBody[]) : [];

@@ -171,8 +171,8 @@ function arrayValue(schema: JsonObject, place: Place): unknown[] {
     return ['echo', 'Modelgate demo'];
   }
   const most = Math.min(numberOr(schema['maxItems'], MOST_ITEMS), MOST_ITEMS);
-  const wanted = Math.min(Math.max(numberOr(schema['minItems'], 1), 1), most);
-  while (prefix.length < wanted) prefix.push(exampleValue(items, inner));
+  const itemCount = Math.min(Math.max(numberOr(schema['minItems'], 1), 1), most);
+  while (prefix.length < itemCount) prefix.push(exampleValue(items, inner));
   return prefix;
 }
 
@@ -194,8 +194,9 @@ function numberValue(schema: JsonObject, { userText }: Place): number {
 
 function stringValue(schema: JsonObject, { name, userText }: Place): string {
   const format = textOr(schema['format'], '');
-  const known = Object.hasOwn(byFormat, format) ? byFormat[format] : undefined;
-  const value = known ?? byName.find(([pattern]) => pattern.test(name))?.[1] ?? (userText || 'demo');
+  const exampleOfFormat = Object.hasOwn(byFormat, format) ? byFormat[format] : undefined;
+  const value =
+    exampleOfFormat ?? byName.find(([pattern]) => pattern.test(name))?.[1] ?? (userText || 'demo');
   const longest = numberOr(schema['maxLength'], Number.POSITIVE_INFINITY);
   return [...value]
     .slice(0, longest)

@@ -71,17 +71,17 @@ function readToolResult(messages: readonly JsonObject[]): string | null {
  */
 function withoutReminders(text: string): string {
   const [open, close] = ['<system-reminder>', '</system-reminder>'];
-  let kept = '';
+  let partial = '';
   let at = 0;
   for (;;) {
     const start = text.indexOf(open, at);
     const end = start === -1 ? -1 : text.indexOf(close, start);
     if (end === -1) break;
-    kept += text.slice(at, start);
+    partial += text.slice(at, start);
     at = end + close.length;
     while (text[at] === '\n') at += 1;
   }
-  return kept + text.slice(at);
+  return partial + text.slice(at);
 }
 
 /** The tools that the client runs and describes by a schema; those that a vendor runs or knows are left alone. */

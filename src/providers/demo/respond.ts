@@ -75,8 +75,8 @@ function parse(body: Buffer): JsonObject {
 }
 
 function readModel(model: unknown): DemoModel {
-  const known = demoModels.find((name) => name === model);
-  if (known !== undefined) return known;
+  const name = demoModels.find((name) => name === model);
+  if (name !== undefined) return name;
   if (typeof model !== 'string') {
     throw new GatewayError('missing_model', 'model must be "demo/echo" or "demo/tools"', { param: 'model' });
   }

@@ -72,8 +72,8 @@ function statusOf(connection: ConnectionRecord, conditions: ConnectionPartInput[
     const reason = { code: 'stopped_by_operator', message: 'The connection is disabled' };
     return { ...base, desired: 'stopped', state: 'stopped', reason, error };
   }
-  const known = findProvider(connection.provider) !== undefined;
-  if (!known) {
+  const isKnownProvider = findProvider(connection.provider) !== undefined;
+  if (!isKnownProvider) {
     const reason = { code: 'unknown_provider', message: 'This version does not know the provider' };
     return { ...base, desired: 'running', state: 'failed', reason, error };
   }

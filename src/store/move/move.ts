@@ -141,11 +141,11 @@ async function copy(
 
 /** Reads both stores in the same order, and compares row for row. @returns how many there are */
 async function compare(table: MovedTable, from: MoveSource, to: Store): Promise<number> {
-  const wanted = digests(table, from, (row) => carriedRow(table, row, from, to));
+  const sourceDigests = digests(table, from, (row) => carriedRow(table, row, from, to));
   const there = digests(table, to, (row) => (isNote(table, row) ? null : row));
   let rows = 0;
   for (;;) {
-    const [one, other] = [await wanted.next(), await there.next()];
+    const [one, other] = [await sourceDigests.next(), await there.next()];
     if (one.done === true && other.done === true) return rows;
     if (one.done === true || other.done === true || one.value.digest !== other.value.digest) {
       const place = one.done === true ? other.value?.place : one.value.place;

@@ -79,7 +79,7 @@ function postgresDriver(input: PostgresDriverInput): Driver {
     );
     return { rows: [...rows] as Row[], numAffectedRows: BigInt(rows.count ?? 0) };
   };
-  const told = async <T>(work: () => Promise<T>): Promise<T> => {
+  const withConnection = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       const result = await withDeadline(work(), deadlineMs);
       ended(null);
@@ -95,7 +95,7 @@ function postgresDriver(input: PostgresDriverInput): Driver {
   const beginInTime = async (): Promise<OpenTransaction> => {
     const begun = begin();
     try {
-      return await told(() => begun);
+      return await withConnection(() => begun);
     } catch (error) {
       begun.then(({ end }) => end('rollback')).catch(() => {});
       throw error;
@@ -109,9 +109,9 @@ function postgresDriver(input: PostgresDriverInput): Driver {
     const connection: DatabaseConnection = {
       async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
         const transaction = open.get(connection);
-        if (transaction !== undefined) return told(() => run<Row>(transaction, query));
-        if (isReading(query)) return told(() => run<Row>(sql(), query));
-        const result = await told(() => write<Row>(query));
+        if (transaction !== undefined) return withConnection(() => run<Row>(transaction, query));
+        if (isReading(query)) return withConnection(() => run<Row>(sql(), query));
+        const result = await withConnection(() => write<Row>(query));
         await changed();
         return result;
       },
@@ -124,7 +124,7 @@ function postgresDriver(input: PostgresDriverInput): Driver {
   const end = async (connection: DatabaseConnection, word: 'commit' | 'rollback'): Promise<void> => {
     const transaction = open.get(connection);
     open.delete(connection);
-    await told(async () => transaction?.end(word));
+    await withConnection(async () => transaction?.end(word));
   };
   return {
     init: async () => {},

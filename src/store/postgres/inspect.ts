@@ -20,9 +20,9 @@ export async function inspectPostgres(url: string): Promise<PostgresInspection> 
   const { place } = address;
   const pool = openPool(address, { max: 1, statementMs: INSPECTION_MS, readOnly: true });
   try {
-    const known = Object.keys(migrations);
-    const pending = await pendingMigrations(pool.sql(), known, { create: true, place });
-    return { place, pending, empty: pending.length === known.length };
+    const migrationNames = Object.keys(migrations);
+    const pending = await pendingMigrations(pool.sql(), migrationNames, { create: true, place });
+    return { place, pending, empty: pending.length === migrationNames.length };
   } catch (error) {
     throw reported(error, place);
   } finally {

@@ -35,15 +35,15 @@ export interface PostgresMigrateInput {
  */
 export async function migratePostgres(input: PostgresMigrateInput): Promise<void> {
   const { create, migrations = released, now, place, sql } = input;
-  const known = Object.keys(migrations);
-  if ((await pendingMigrations(sql, known, input)).length === 0) return;
+  const migrationNames = Object.keys(migrations);
+  if ((await pendingMigrations(sql, migrationNames, input)).length === 0) return;
   let current = 'the list of migrations';
   const begin = () => openTransaction(sql, lockOf(MIGRATING_LOCK));
   try {
     await inTransaction(begin, async (transaction) => {
-      const pending = await pendingMigrations(transaction, known, input);
+      const pending = await pendingMigrations(transaction, migrationNames, input);
       if (pending.length === 0) return;
-      if (pending.length === known.length) {
+      if (pending.length === migrationNames.length) {
         if (!create) throw absent(place);
         await transaction.unsafe(
           'create table kysely_migration (name varchar(255) primary key not null, timestamp varchar(255) not null)',

@@ -36,9 +36,9 @@ export function ledgerMonths(sql: () => Sql): LedgerMonths {
       return [...new Set(rows.map(({ start }) => start))].sort((one, other) => one - other);
     },
     async drop(start) {
-      const found = (await partitionsOf(sql())).filter((one) => one.start === start);
+      const existing = (await partitionsOf(sql())).filter((one) => one.start === start);
       // One whose removal was cut off comes first: a later one of its month has the plain name.
-      const [oldest] = found.toSorted((one, other) => other.name.length - one.name.length);
+      const [oldest] = existing.toSorted((one, other) => other.name.length - one.name.length);
       if (oldest !== undefined) await removed(sql, oldest);
     },
   };

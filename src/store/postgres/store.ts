@@ -80,10 +80,12 @@ export async function openPostgresStore(
     }
   };
   try {
-    const known = Object.keys(migrations);
+    const migrationNames = Object.keys(migrations);
     // A driver that waits for the end of a connection that was never made waits for ever.
     const ask = () =>
-      alone((sql) => withDeadline(pendingMigrations(sql, known, { create, place }), FIRST_ANSWERS_MS));
+      alone((sql) =>
+        withDeadline(pendingMigrations(sql, migrationNames, { create, place }), FIRST_ANSWERS_MS),
+      );
     const pending = await whenReachable(ask, patience);
     // May take long: the server limits each statement.
     if (pending.length > 0)

@@ -29,8 +29,8 @@ export function openTransactions(connect: () => Sql, most: number): Transactions
     return client;
   };
   const take = (): Sql | Promise<Sql> => {
-    const known = free.pop();
-    if (known !== undefined) return known;
+    const connection = free.pop();
+    if (connection !== undefined) return connection;
     if (clients.size < most) return make();
     return new Promise((resolve) => waiting.push(resolve));
   };

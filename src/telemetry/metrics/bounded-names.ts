@@ -6,14 +6,14 @@ export const MAX_MODELS = 300;
 
 /** Gives a model's name while it is among the first, else `other`. */
 export function boundedNames(): (provider: string, model: string) => string {
-  const known = new Map<string, Set<string>>();
+  const namesByLabel = new Map<string, Set<string>>();
   let count = 0;
   return (provider, model) => {
-    const models = known.get(provider);
+    const models = namesByLabel.get(provider);
     if (models?.has(model)) return model;
     if (count >= MAX_MODELS) return 'other';
     count += 1;
-    if (models === undefined) known.set(provider, new Set([model]));
+    if (models === undefined) namesByLabel.set(provider, new Set([model]));
     else models.add(model);
     return model;
   };

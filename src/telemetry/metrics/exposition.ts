@@ -20,8 +20,12 @@ const openMetrics: Exposition = {
 
 /** The format for a client's `Accept` header: OpenMetrics where it is named and not refused, else the older one. */
 export function expositionFor(accept: string | undefined): Exposition {
-  const wanted = (accept ?? '').split(',').find((one) => /^\s*application\/openmetrics-text\b/i.test(one));
-  return wanted === undefined || /;\s*q=0(?:\.0*)?\s*(?:;|$)/i.test(wanted) ? prometheusText : openMetrics;
+  const acceptItem = (accept ?? '')
+    .split(',')
+    .find((one) => /^\s*application\/openmetrics-text\b/i.test(one));
+  return acceptItem === undefined || /;\s*q=0(?:\.0*)?\s*(?:;|$)/i.test(acceptItem)
+    ? prometheusText
+    : openMetrics;
 }
 
 function writeFamily(family: MetricFamily, headOf: (family: MetricFamily) => string): string {

@@ -66,9 +66,9 @@ function observe(): Observers {
     // Node's types do not know the entries of garbage collections.
     for (const { detail, duration } of list.getEntries() as unknown as CollectionEntry[]) {
       const kind = collectionKinds[detail.kind] ?? 'other';
-      const known = collections.get(kind) ?? createHistogram(collectionBounds);
-      collections.set(kind, known);
-      known.observe(duration / 1000);
+      const collection = collections.get(kind) ?? createHistogram(collectionBounds);
+      collections.set(kind, collection);
+      collection.observe(duration / 1000);
     }
   });
   collector.observe({ entryTypes: ['gc'] });

@@ -52,9 +52,9 @@ interface Parent {
 
 /** Null for what is no valid `traceparent` (W3C Trace Context, 3.2): then a trace begins here. */
 export function parentOf(traceparent: string | null): Parent | null {
-  const found = traceparent === null ? null : pattern.exec(traceparent.trim());
-  if (found === null) return null;
-  const [, version, traceId = '', spanId = '', flags = '', rest] = found;
+  const match = traceparent === null ? null : pattern.exec(traceparent.trim());
+  if (match === null) return null;
+  const [, version, traceId = '', spanId = '', flags = '', rest] = match;
   if (version === 'ff' || (version === '00' && rest !== undefined)) return null;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };

@@ -48,7 +48,7 @@ function byHand(
 function textOf(file: ConfigFile): string {
   const format = formats[file.format];
   return file.settings.reduce((text, setting) => {
-    const wanted = filledSetting(setting, blanks);
-    return wanted === null ? text : format.set(text, wanted.path, wanted.value);
+    const filled = filledSetting(setting, blanks);
+    return filled === null ? text : format.set(text, filled.path, filled.value);
   }, '');
 }

@@ -120,13 +120,13 @@ async function planFile({ file, path }: LocatedFile, values: Values): Promise<Pl
 
 function wantedEntries(file: ConfigFile, values: Values, before: JsonObject): ChangedEntry[] {
   const set = file.settings.flatMap((setting) => {
-    const wanted = filledSetting(setting, values);
-    if (wanted === null) return [];
-    const { found } = resolvePath(before, wanted.path);
-    if (wanted.ifAbsent && found !== undefined) return [];
-    return isDeepStrictEqual(found, wanted.value)
+    const filled = filledSetting(setting, values);
+    if (filled === null) return [];
+    const { found } = resolvePath(before, filled.path);
+    if (filled.ifAbsent && found !== undefined) return [];
+    return isDeepStrictEqual(found, filled.value)
       ? []
-      : [{ path: wanted.path, before: found, after: wanted.value, loose: wanted.ifAbsent }];
+      : [{ path: filled.path, before: found, after: filled.value, loose: filled.ifAbsent }];
   });
   const removed = (file.conflicts ?? []).flatMap((template) => {
     const path = filledPath(template, values);
@@ -137,15 +137,15 @@ function wantedEntries(file: ConfigFile, values: Values, before: JsonObject): Ch
 }
 
 function madeBy(entries: readonly ChangedEntry[], before: JsonObject): Path[] {
-  const made = new Map<string, Path>();
+  const newPaths = new Map<string, Path>();
   for (const { after, path } of entries) {
     if (after === undefined) continue;
     for (let length = path.length - 1; length > 0; length -= 1) {
       const parent = path.slice(0, length);
-      if (resolvePath(before, parent).found === undefined) made.set(pathText(parent), parent);
+      if (resolvePath(before, parent).found === undefined) newPaths.set(pathText(parent), parent);
     }
   }
-  return [...made.values()].sort((a, b) => b.length - a.length);
+  return [...newPaths.values()].sort((a, b) => b.length - a.length);
 }
 
 function environmentOf(tool: Tool, values: Values): Record<string, string | null> {

@@ -114,7 +114,7 @@ function withoutOurs(
   changes: readonly BackupFile[],
   path: string,
 ): { text: string; kept: string[] } {
-  const kept: string[] = [];
+  const keptEntries: string[] = [];
   let current = text;
   try {
     for (const { entries, format, made } of [...changes].reverse()) {
@@ -125,11 +125,11 @@ function withoutOurs(
         return resolvePath(read.value, entry).found;
       };
       for (const entry of entries.toReversed()) {
-        const found = currentValue(entry.path);
-        const ours = entry.written === null ? found === undefined : isWritten(found, entry.written);
+        const value = currentValue(entry.path);
+        const ours = entry.written === null ? value === undefined : isWritten(value, entry.written);
         if (!ours) {
           const goesWithGroup = entry.loose && made.some((group) => isInside(entry.path, group));
-          if (found !== undefined && !goesWithGroup) kept.push(pathText(entry.path));
+          if (value !== undefined && !goesWithGroup) keptEntries.push(pathText(entry.path));
         } else if (entry.before === undefined) current = editor.remove(current, entry.path);
         else current = editor.set(current, entry.path, entry.before as Json);
       }
@@ -143,7 +143,7 @@ function withoutOurs(
       cause: error,
     });
   }
-  return { text: current, kept: [...new Set(kept)] };
+  return { text: current, kept: [...new Set(keptEntries)] };
 }
 
 function isWritten(found: Json | undefined, written: string): boolean {

@@ -8,15 +8,15 @@ const plainText = (most: number) =>
     .max(most, `has at most ${most} characters`)
     .regex(/^[^\u0000-\u001f\u007f]*$/, 'has no control characters');
 
-const known = ['base_url', 'api_key', 'key_variable', 'model'];
+const placeholders = ['base_url', 'api_key', 'key_variable', 'model'];
 
 /** A text with placeholders in it. */
 const template = z
   .string()
   .max(2000, 'has at most 2000 characters')
   .refine(
-    (text) => [...text.matchAll(/<([a-z_]+)>/g)].every(([, name = '']) => known.includes(name)),
-    `has a placeholder that does not exist: there are ${known.map((name) => `<${name}>`).join(', ')}`,
+    (text) => [...text.matchAll(/<([a-z_]+)>/g)].every(([, name = '']) => placeholders.includes(name)),
+    `has a placeholder that does not exist: there are ${placeholders.map((name) => `<${name}>`).join(', ')}`,
   );
 
 const item = z.strictObject({ key: z.string().min(1), equals: template });

@@ -13,15 +13,15 @@ export function settingPath(text: string): Path {
   step.lastIndex = 0;
   let end = 0;
   while (end < text.length) {
-    const found = text.startsWith('.') ? null : step.exec(text);
-    if (found === null)
+    const match = text.startsWith('.') ? null : step.exec(text);
+    if (match === null)
       throw new GatewayError(
         'invalid_request',
         `The path "${text.slice(0, 100)}" cannot be read from "${text.slice(end, end + 20)}" on: write names with dots between them, "names in quotes" and [key=value] for an item of a list`,
         { param: 'file' },
       );
     end = step.lastIndex;
-    const [, quoted, name, key, equals] = found;
+    const [, quoted, name, key, equals] = match;
     if (key !== undefined && equals !== undefined) path.push({ key, equals });
     else path.push(quoted === undefined ? (name ?? '') : quoted.replace(/\\(.)/g, '$1'));
   }

@@ -87,8 +87,8 @@ export async function findUnusable(names: readonly string[], machine: Machine): 
   const { join } = pathsOf(machine);
   for (const { folder } of await searchFolders(machine)) {
     for (const path of names.map((name) => join(folder, name))) {
-      const found = await stat(path).catch(() => null);
-      if (found?.isFile() === true) return path;
+      const stats = await stat(path).catch(() => null);
+      if (stats?.isFile() === true) return path;
     }
   }
   return null;
@@ -96,15 +96,15 @@ export async function findUnusable(names: readonly string[], machine: Machine): 
 
 async function searchFolders(machine: Machine): Promise<Place[]> {
   const { delimiter, isAbsolute, normalize } = pathsOf(machine);
-  const known = (
+  const folders = (
     await Promise.all(places[family(machine)].map((place) => expandedPlaces(place, machine)))
   ).flat();
   const path = (machine.variables['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
   const onPath = path.map((folder) => ({
     folder,
-    shim: known.some((place) => place.shim === true && normalize(place.folder) === normalize(folder)),
+    shim: folders.some((place) => place.shim === true && normalize(place.folder) === normalize(folder)),
   }));
-  return [...onPath, ...known];
+  return [...onPath, ...folders];
 }
 
 async function expandedPlaces({ folder, shim = false }: Place, machine: Machine): Promise<Place[]> {

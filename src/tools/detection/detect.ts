@@ -47,8 +47,8 @@ export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Dete
     if (binary === null) return detectExtension(tool, machine);
     found(binary);
     const stamp = await stampOf(tool, binary, machine);
-    const known = remembered.get(tool.id);
-    if (known?.stamp === stamp) return known.detection;
+    const cached = remembered.get(tool.id);
+    if (cached?.stamp === stamp) return cached.detection;
     const left = Math.max(timeoutMs - (performance.now() - started), 1);
     const { detection, final } = await examine(binary, tool.version, machine, left);
     // A program that was slow once may answer the next time.
@@ -62,7 +62,7 @@ export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Dete
     });
     return withDeadline(detection, timeoutMs, () => tooSlow(known, timeoutMs));
   };
-  const known = async (tool: Detectable): Promise<Detection> => {
+  const detectNow = async (tool: Detectable): Promise<Detection> => {
     const binary = await findBinary(tool.binaries, machine);
     if (binary === null) return { installed: false, runnable: false };
     const earlier = remembered.get(tool.id);
@@ -74,13 +74,13 @@ export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Dete
   return {
     detect,
     detectAll: async (tools) => {
-      const found = await Promise.all(tools.map(async (tool) => [tool.id, await detect(tool)] as const));
-      return new Map(found);
+      const detections = await Promise.all(tools.map(async (tool) => [tool.id, await detect(tool)] as const));
+      return new Map(detections);
     },
-    known,
+    known: detectNow,
     // Versions matter only where their recipes differ.
     knownVersion: async (tool) =>
-      tool.formerRecipes === undefined ? null : ((await known(tool)).version ?? null),
+      tool.formerRecipes === undefined ? null : ((await detectNow(tool)).version ?? null),
     refresh: () => remembered.clear(),
   };
 }
@@ -145,16 +145,16 @@ async function examine(
   const probe = await probeVersion(binary, machine, timeoutMs, question);
   if (probe.ok) return { detection: { ...place, runnable: true, version: probe.version }, final: true };
   const version = await packageVersion(binary.path, machine);
-  const known = version === null ? {} : { version };
-  return { detection: { ...place, runnable: false, ...known, reason: probe.reason }, final: false };
+  const versionField = version === null ? {} : { version };
+  return { detection: { ...place, runnable: false, ...versionField, reason: probe.reason }, final: false };
 }
 
 /** Changes with the program and with the configuration. */
 async function stampOf({ recipe }: Detectable, binary: Binary, machine: Machine): Promise<string> {
   const files = recipe === undefined ? [] : await locateFiles(recipe, machine);
   const times = files.map(async ({ path }) => {
-    const found = await stat(path).catch(() => null);
-    return String(found?.mtimeMs ?? 0);
+    const stats = await stat(path).catch(() => null);
+    return String(stats?.mtimeMs ?? 0);
   });
   return [binary.path, await binaryStamp(binary.path), ...(await Promise.all(times))].join('\n');
 }

@@ -44,8 +44,8 @@ function editorsOf({ platform }: Machine): readonly Editor[] {
 
 /** Every editor in which an extension is installed, with its newest version there. @param id `publisher.name` */
 export async function findExtension(id: string, machine: Machine): Promise<Extension[]> {
-  const found = await Promise.all(editorsOf(machine).map((editor) => newestIn(editor, id, machine)));
-  return found.filter((extension) => extension !== null);
+  const installations = await Promise.all(editorsOf(machine).map((editor) => newestIn(editor, id, machine)));
+  return installations.filter((extension) => extension !== null);
 }
 
 /** The folders with the settings of every editor that has an extension; VS Code's where none has. */

@@ -131,13 +131,13 @@ export function versionIn(text: string, pattern?: RegExp): string | null {
 
 function probeEnvironment(binary: Binary, machine: Machine, folder: string): Record<string, string> {
   const home = binary.shim ? machine.home : folder;
-  const kept = passed.flatMap((name) => {
+  const variables = passed.flatMap((name) => {
     const value = machine.variables[name];
     return value === undefined ? [] : [[name, value] as const];
   });
   const temporary = { TMPDIR: folder, TMP: folder, TEMP: folder };
   const own = { HOME: home, USERPROFILE: home, APPDATA: folder, LOCALAPPDATA: folder };
-  return { ...Object.fromEntries(kept), ...temporary, ...own, CI: '1', NO_COLOR: '1' };
+  return { ...Object.fromEntries(variables), ...temporary, ...own, CI: '1', NO_COLOR: '1' };
 }
 
 function endGroup(pid: number | undefined, windows: boolean): void {

@@ -126,9 +126,9 @@ function gatewayOf({ drifted, endpoint, status }: ToolConfig, root: string): str
 
 /** The base address that the tool has, as far as it is one of the gateway; requests go nowhere else. */
 function baseOf(tool: Tool, { endpoint }: ToolConfig, { variables }: ToolEnvironment, root: string): string {
-  const given = endpoint ?? variableOf(tool, variables, '<base_url>');
-  return given !== null && sameGateway(given, root)
-    ? given.replace(/\/$/, '')
+  const address = endpoint ?? variableOf(tool, variables, '<base_url>');
+  return address !== null && sameGateway(address, root)
+    ? address.replace(/\/$/, '')
     : baseUrlFor(tool.recipe.api, root);
 }
 
@@ -138,8 +138,8 @@ function variableOf(
   variables: ToolEnvironment['variables'],
   placeholder: string,
 ): string | null {
-  const found = Object.entries(recipe.environment ?? {}).find(([, value]) => value === placeholder);
-  return found === undefined ? null : (variables[found[0]] ?? null);
+  const variable = Object.entries(recipe.environment ?? {}).find(([, value]) => value === placeholder);
+  return variable === undefined ? null : (variables[variable[0]] ?? null);
 }
 
 function modelInEnvironment({ environment, tool }: DoctorInput): string | null {
@@ -160,8 +160,8 @@ async function ownModel(
   key: string | null,
 ): Promise<string | null> {
   const ids = await models(root, key);
-  const wanted = tool.recipe.api === 'anthropic-messages' ? /(^|\/)claude-/ : /./;
-  return ids?.find((id) => wanted.test(id)) ?? null;
+  const modelPattern = tool.recipe.api === 'anthropic-messages' ? /(^|\/)claude-/ : /./;
+  return ids?.find((id) => modelPattern.test(id)) ?? null;
 }
 
 interface Trial {
@@ -192,13 +192,13 @@ function bodyOf({ body }: Sample, model: string, bytes: number): JsonObject {
 }
 
 function addressOf(tool: Tool, { endpoint }: ToolConfig, root: string, { address }: Route): Finding {
-  const wanted = baseUrlFor(tool.recipe.api, root);
+  const expectedUrl = baseUrlFor(tool.recipe.api, root);
   if (address.status !== 'ok' || endpoint === null || !sameGateway(endpoint, root)) return address;
-  const given = endpoint.replace(/\/$/, '');
-  return pathOf(given) === pathOf(wanted)
+  const configuredUrl = endpoint.replace(/\/$/, '');
+  return pathOf(configuredUrl) === pathOf(expectedUrl)
     ? address
     : warn(
-        `${given} should be ${wanted} for ${tool.name}. The gateway understands it; other servers would not`,
+        `${configuredUrl} should be ${expectedUrl} for ${tool.name}. The gateway understands it; other servers would not`,
       );
 }
 

@@ -75,8 +75,10 @@ function ofTargets(answer: DryRunAnswer, bytes: number): Pick<Route, 'model' | '
   const reached = `"${model}" leads to ${names}${beside}`;
   const size = `a request of ${Math.round(bytes / 1000)} kB, as the tool begins with,`;
   const tooSmall = skipped.some(({ reason }) => reason === 'context');
-  const found = tooSmall ? warn(`${reached}. Not every model takes ${size.replace(/,$/, '')}`) : ok(reached);
-  return { model: first === undefined ? fail(reached) : found, translation: ofTranslation(targets) };
+  const contextCheck = tooSmall
+    ? warn(`${reached}. Not every model takes ${size.replace(/,$/, '')}`)
+    : ok(reached);
+  return { model: first === undefined ? fail(reached) : contextCheck, translation: ofTranslation(targets) };
 }
 
 function ofTranslation(targets: readonly DryRunTarget[]): Finding {

@@ -18,16 +18,16 @@ export const agentsEditCommand: Command = {
   ],
   run: async (options, context) => {
     const id = options.argument('agent') ?? '';
-    const given = givenSettings(options);
-    if (Object.keys(given).length === 0)
+    const settings = givenSettings(options);
+    if (Object.keys(settings).length === 0)
       throw usageError('Say what is to be changed: --model, --through-gateway …');
     const agents = await agentsIn(context);
-    await audited(context, { action: 'acp_agents.edit', target: id, input: { ...given } }, () =>
-      changeAgent(agents, id, given),
+    await audited(context, { action: 'acp_agents.edit', target: id, input: { ...settings } }, () =>
+      changeAgent(agents, id, settings),
     );
     await context.settle();
     const row = await agentRow(id, context);
-    context.io.result(row, () => `Changed ${row.name}: ${Object.keys(given).join(', ')}.`);
+    context.io.result(row, () => `Changed ${row.name}: ${Object.keys(settings).join(', ')}.`);
     return 0;
   },
 };

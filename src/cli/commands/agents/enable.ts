@@ -21,10 +21,10 @@ export const agentsEnableCommand: Command = {
   ],
   run: async (options, context) => {
     const id = options.argument('agent') ?? '';
-    const given = givenSettings(options);
+    const settings = givenSettings(options);
     const agents = await agentsIn(context);
-    const entry = { action: 'acp_agents.enable', target: id, input: { ...given } };
-    await audited(context, entry, () => changeAgent(agents, id, { ...given, enabled: true }));
+    const entry = { action: 'acp_agents.enable', target: id, input: { ...settings } };
+    await audited(context, entry, () => changeAgent(agents, id, { ...settings, enabled: true }));
     await context.settle();
     const row = await agentRow(id, context);
     context.io.result(row, () =>

@@ -62,17 +62,17 @@ export const alertsAddCommand: Command = {
   ],
   run: async (options, context) => {
     const { io } = context;
-    const given = options.argument('target') ?? '';
-    const target = given === '-' ? (await io.readStdin()).trim() : given;
-    const wanted = checkedAlert(inputOf(options, target), false);
+    const targetArgument = options.argument('target') ?? '';
+    const target = targetArgument === '-' ? (await io.readStdin()).trim() : targetArgument;
+    const alertInput = checkedAlert(inputOf(options, target), false);
     const alerts = await alertsIn(context);
-    const { name, on, where } = wanted;
+    const { name, on, where } = alertInput;
     const entry = {
       action: 'alerts.create',
-      target: name ?? wanted.target.kind,
-      input: { kind: wanted.target.kind, on, where },
+      target: name ?? alertInput.target.kind,
+      input: { kind: alertInput.target.kind, on, where },
     };
-    const alert = await audited(context, entry, () => alerts.add(wanted));
+    const alert = await audited(context, entry, () => alerts.add(alertInput));
     await context.settle();
     const { secret } = alert;
     const document = { ...rowOfAlert(alert), ...(secret === null ? {} : { signing_secret: secret }) };

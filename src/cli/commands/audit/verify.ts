@@ -15,10 +15,10 @@ export const auditVerifyCommand: Command = {
   ],
   run: async (_, { dataDir: where, io }) => {
     const folder = auditFolder(await where());
-    const found = await verifyAudit(folder);
-    const { fault, last, ok, records, unfinished } = found;
+    const verification = await verifyAudit(folder);
+    const { fault, last, ok, records, unfinished } = verification;
     if (unfinished) io.note('The last line is unfinished: it is being written, or its writer was killed.');
-    io.result({ folder, ...found }, () =>
+    io.result({ folder, ...verification }, () =>
       fault === null
         ? `The audit log is sound: ${count(records, 'record')}${last === null ? '' : `, the last one is ${last.seq} ${last.hash}`}.`
         : `${folder}/${fault.file}, line ${fault.line}: ${fault.reason}. ${count(records, 'record')} before it ${records === 1 ? 'is' : 'are'} sound.`,

@@ -76,9 +76,9 @@ async function readAll(options: Options, { config, existingStore }: Context): Pr
   const { key } = await storageKeyOf(dataDir, storageKey);
   const all = store === null ? [] : await connectionStore(store, key).listOpen();
   const id = options.text('id');
-  const wanted = id === undefined ? all : all.filter((connection) => connection.id === id);
-  if (id !== undefined && wanted.length === 0) throw noConnection(id);
-  return wanted.map(({ credential, id, name, provider, status }) => ({
+  const selected = id === undefined ? all : all.filter((connection) => connection.id === id);
+  if (id !== undefined && selected.length === 0) throw noConnection(id);
+  return selected.map(({ credential, id, name, provider, status }) => ({
     id,
     provider,
     name,

@@ -70,10 +70,10 @@ export const budgetsSetCommand: Command = {
     const input = inputOf(options);
     const store = await context.store();
     const budgets = budgetUseCases(store, context.now);
-    const known = await budgets.existing(input);
+    const existing = await budgets.existing(input);
     const scope = String(input['scope'] ?? 'global');
-    const action = known === null ? 'budgets.create' : 'budgets.update';
-    const record = await audited(context, { action, target: known?.id ?? scope, input }, () =>
+    const action = existing === null ? 'budgets.create' : 'budgets.update';
+    const record = await audited(context, { action, target: existing?.id ?? scope, input }, () =>
       budgets.set(input),
     );
     const subject = input['subject'] === undefined ? null : String(input['subject']);
@@ -84,7 +84,7 @@ export const budgetsSetCommand: Command = {
       resets_at: ____,
       ...row
     } = rowOfBudget(record, subject, null, context.now());
-    context.io.result(row, () => `${known === null ? 'Set' : 'Changed'} the budget ${record.id}.`);
+    context.io.result(row, () => `${existing === null ? 'Set' : 'Changed'} the budget ${record.id}.`);
     return 0;
   },
 };
@@ -134,9 +134,9 @@ function softOf(text: string): number | null {
 
 /** The one flag of several that was given. */
 function only<Name extends string>(options: Options, names: readonly Name[], required: boolean): Name | null {
-  const given = names.filter((name) => options.text(name) !== undefined);
-  const [first = null] = given;
-  if (given.length > 1 || (required && first === null))
+  const givenFlags = names.filter((name) => options.text(name) !== undefined);
+  const [first = null] = givenFlags;
+  if (givenFlags.length > 1 || (required && first === null))
     throw usageError(`Give one of ${names.map((name) => `--${name}`).join(', ')}`);
   return first;
 }

@@ -34,15 +34,15 @@ export const catalogShowCommand: Command = {
   ],
   run: async (options, context) => {
     const { catalog, routes } = await routesIn(context);
-    const asked = options.argument('model');
-    if (asked === undefined) return showDataSet(catalog, context);
-    const slash = asked.indexOf('/');
-    const prefix = asked.slice(0, Math.max(0, slash));
+    const modelArgument = options.argument('model');
+    if (modelArgument === undefined) return showDataSet(catalog, context);
+    const slash = modelArgument.indexOf('/');
+    const prefix = modelArgument.slice(0, Math.max(0, slash));
     const provider = routes.byName.get(prefix)?.provider ?? findProvider(prefix);
-    const model = asked.slice(slash + 1);
+    const model = modelArgument.slice(slash + 1);
     return provider !== undefined && isKnown(provider, model, catalog, context)
       ? showModel(provider, model, catalog, context)
-      : showSellers(asked, catalog, context);
+      : showSellers(modelArgument, catalog, context);
   },
 };
 
@@ -184,8 +184,8 @@ function showSellers(asked: string, catalog: Catalog, { io, now }: Context): 0 {
 function sellerOf(provider: Provider, model: string, catalog: Catalog, at: number): Seller {
   const price = catalog.priceOf(provider, model, at);
   const rate = (which: 'input' | 'output') => {
-    const found = price?.[which] ?? null;
-    return found === null ? 'unknown' : shownRate(found);
+    const rate = price?.[which] ?? null;
+    return rate === null ? 'unknown' : shownRate(rate);
   };
   return {
     provider: provider.id,

@@ -23,8 +23,8 @@ export const eventsRepairCommand: Command = {
   run: async (options, context) => {
     const { io, now } = context;
     const { dataDir } = await context.config();
-    const given = options.argument('file');
-    const file = given === undefined ? join(dataDir, 'events.db') : resolve(given);
+    const fileArgument = options.argument('file');
+    const file = fileArgument === undefined ? join(dataDir, 'events.db') : resolve(fileArgument);
     if (!existsSync(file)) throw new GatewayError('invalid_request', `There is no file ${file}`);
     const lock = await acquireDataDir(dataDir, () => readRunFile(dataDir));
     try {
@@ -45,11 +45,11 @@ export const eventsRepairCommand: Command = {
       };
       io.result(document, () => {
         if (!damaged) return `${file} is not damaged.`;
-        const kept = `Kept ${count(events, 'event')} and ${count(deadLetters, 'dead letter')}. The damaged file is ${movedTo}.`;
-        if (lost > 0) return `${kept} ${count(lost, 'event')} could not be read.`;
+        const summary = `Kept ${count(events, 'event')} and ${count(deadLetters, 'dead letter')}. The damaged file is ${movedTo}.`;
+        if (lost > 0) return `${summary} ${count(lost, 'event')} could not be read.`;
         return unreadable.length === 0
-          ? kept
-          : `${kept} Parts of it could not be read: ${unreadable.join(', ')}.`;
+          ? summary
+          : `${summary} Parts of it could not be read: ${unreadable.join(', ')}.`;
       });
       return 0;
     } finally {

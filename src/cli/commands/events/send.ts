@@ -128,11 +128,11 @@ async function send(
   });
   const chunks: Uint8Array[] = [];
   for await (const chunk of answer.body) chunks.push(chunk);
-  const said = JSON.parse(Buffer.concat(chunks).toString());
-  if (Array.isArray(said.events)) return said.events;
+  const body = JSON.parse(Buffer.concat(chunks).toString());
+  if (Array.isArray(body.events)) return body.events;
   throw failure(
     1,
-    String(said.code ?? 'upstream_error'),
-    String(said.detail ?? `The gateway answered ${answer.status}`),
+    String(body.code ?? 'upstream_error'),
+    String(body.detail ?? `The gateway answered ${answer.status}`),
   );
 }

@@ -32,9 +32,9 @@ export const eventsTypesCommand: Command = {
     { command: 'gateway events types budget.exceeded', does: 'the JSON Schema of its data' },
   ],
   run: async (options, { io }) => {
-    const wanted = options.argument('type');
-    if (wanted !== undefined) {
-      const schema = jsonSchemaOf(nameOf(wanted));
+    const typeArgument = options.argument('type');
+    if (typeArgument !== undefined) {
+      const schema = jsonSchemaOf(nameOf(typeArgument));
       io.result(schema, () => JSON.stringify(schema, null, 2));
       return 0;
     }

@@ -86,7 +86,7 @@ export const providerAddCommand: Command = {
     const apiKey = oauth === null ? await keyFor(provider, options, context) : null;
     const baseUrl = addressOf(provider, options, apiKey);
     const stored = await changeableConnections(context);
-    const wanted = newConnectionOf(
+    const newConnection = newConnectionOf(
       {
         provider: provider.id,
         base_url: baseUrl,
@@ -99,7 +99,7 @@ export const providerAddCommand: Command = {
       },
       await listeningAt(context),
     );
-    const record = await audited(context, newConnectionEntry(wanted), () => stored.add(wanted));
+    const record = await audited(context, newConnectionEntry(newConnection), () => stored.add(newConnection));
     if (!options.on('test')) return added(record, provider, context);
     const result = await testStored(record, context);
     const fresh = (await stored.find(record.id)) ?? record;
@@ -128,8 +128,8 @@ function added(record: ConnectionRecord, provider: Provider, { io }: Context): 0
 }
 
 async function keyFor(provider: Provider, options: Options, context: Context): Promise<string | null> {
-  const given = await readCredential(options, context);
-  if (given !== null || !needsKey(provider)) return given;
+  const credential = await readCredential(options, context);
+  if (credential !== null || !needsKey(provider)) return credential;
   if (!context.io.interactive) {
     throw usageError(
       `${provider.name} needs a key: pass --api-key-env VAR, --api-key-stdin, --api-key-file FILE or --api-key KEY`,

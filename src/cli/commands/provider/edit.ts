@@ -72,9 +72,9 @@ export const providerEditCommand: Command = {
     const result = options.on('test') ? await testStored(record, context) : null;
     const fresh = (await stored.find(record.id)) ?? record;
     const row = rowOfConnection(fresh);
-    const said = `Changed the connection "${fresh.name}".`;
+    const message = `Changed the connection "${fresh.name}".`;
     context.io.result(result === null ? row : { ...row, test: testDocument(fresh, result) }, () =>
-      result === null ? said : `${said}\n${testLine(fresh, result)}`,
+      result === null ? message : `${message}\n${testLine(fresh, result)}`,
     );
     return result === null || result.valid ? 0 : 1;
   },

@@ -33,11 +33,11 @@ export const providersAvailableCommand: Command = {
     if (category !== undefined && !categories.includes(category))
       throw usageError(`There is no category "${category}": choose ${categories.join(', ')}`);
     const search = options.text('search')?.toLowerCase() ?? '';
-    const found = allProviders().filter(
+    const matching = allProviders().filter(
       (provider) => inCategory(provider, category) && matches(provider, search),
     );
-    const document = { count: found.length, categories, providers: found.map(providerDocument) };
-    io.result(document, () => (found.length === 0 ? 'No provider matches.' : providerTable(found, io)));
+    const document = { count: matching.length, categories, providers: matching.map(providerDocument) };
+    io.result(document, () => (matching.length === 0 ? 'No provider matches.' : providerTable(matching, io)));
     return 0;
   },
 };

@@ -43,9 +43,9 @@ export const storagePruneCommand: Command = {
     const before = pruneTime(days, now());
     const { oldest, requests } = await prunable(store, before);
     const end = new Date(before).toISOString();
-    const told = { before: end, oldest: oldest === null ? null : new Date(oldest).toISOString() };
+    const summary = { before: end, oldest: oldest === null ? null : new Date(oldest).toISOString() };
     if (options.on('dry-run') || requests === 0) {
-      const answer = { dry_run: options.on('dry-run'), ...told, requests, removed: 0 };
+      const answer = { dry_run: options.on('dry-run'), ...summary, requests, removed: 0 };
       io.result({ ...answer, reusable_bytes: await reusableBytes(store) }, () =>
         requests === 0
           ? `No request is older than ${end.slice(0, DAY_TEXT_END)}.`
@@ -83,7 +83,7 @@ export const storagePruneCommand: Command = {
       if (removed > 0) await recordCommand(context, { ...entry, after: { before: end, requests: removed } });
     }
     io.result(
-      { dry_run: false, ...told, requests, removed, reusable_bytes: await reusableBytes(store) },
+      { dry_run: false, ...summary, requests, removed, reusable_bytes: await reusableBytes(store) },
       () => `Removed the records of ${count(removed, 'request')} from before ${end.slice(0, DAY_TEXT_END)}.`,
     );
     return 0;

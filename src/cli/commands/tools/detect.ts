@@ -12,11 +12,11 @@ export const toolsDetectCommand: Command = {
     const { createDetector } = await import('../../../tools/detection/detect.ts');
     const chosen = await chosenTools(options.argument('tool'), context);
     const { machine } = await toolPlace(context);
-    const found = await createDetector(machine).detectAll(chosen);
+    const detections = await createDetector(machine).detectAll(chosen);
     const rows = chosen.map(({ id, name }) => ({
       id,
       name,
-      ...(found.get(id) ?? { installed: false, runnable: false }),
+      ...(detections.get(id) ?? { installed: false, runnable: false }),
     }));
     context.io.result({ tools: rows }, () =>
       context.io.table(

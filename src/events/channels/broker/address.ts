@@ -65,7 +65,7 @@ export function choice<T>({ parameters }: Address, name: string, values: Readonl
 
 /** The error without what is secret in the address. */
 export function redactedError(error: unknown, { secrets }: Pick<Address, 'secrets'>): Error {
-  const said = error instanceof Error ? error.message : String(error);
-  const message = withoutSecrets(said, secrets);
-  return error instanceof Error && said === message ? error : new Error(message);
+  const errorText = error instanceof Error ? error.message : String(error);
+  const message = withoutSecrets(errorText, secrets);
+  return error instanceof Error && errorText === message ? error : new Error(message);
 }

@@ -62,7 +62,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
   /** Of the latest connection. */
   let warnings: readonly string[] = [];
   const consumerOf = (name: string): Consumer => {
-    const known = consumers.get(name) ?? {
+    const consumer = consumers.get(name) ?? {
       inbox: createInbox(now),
       prefetch: DEFAULT_PREFETCH,
       subscribed: false,
@@ -71,8 +71,8 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       again: undefined,
       retryStoreDue: 0,
     };
-    consumers.set(name, known);
-    return known;
+    consumers.set(name, consumer);
+    return consumer;
   };
   const connection = createReconnectingConnection({
     broker,
@@ -261,8 +261,8 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
         inbox.nextDueIn(),
         retryStoreDue === Number.POSITIVE_INFINITY ? null : retryStoreDue - now(),
       ];
-      const known = dues.filter((due) => due !== null);
-      return known.length === 0 ? null : Math.max(0, Math.min(...known));
+      const knownDues = dues.filter((due) => due !== null);
+      return knownDues.length === 0 ? null : Math.max(0, Math.min(...knownDues));
     },
     onArrival(listener) {
       listeners.add(listener);
@@ -271,11 +271,14 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     async depth(name) {
       const inbox = consumerOf(name).inbox.depth();
       const stored = await retryStore.depth(name);
-      const held = inbox.held + stored.held;
-      if (connection.problem() !== null) return { waiting: null, held };
+      const heldCount = inbox.held + stored.held;
+      if (connection.problem() !== null) return { waiting: null, held: heldCount };
       const ask = () => connection.run((made) => made.waiting(name));
       const waiting = await background.run('count-waiting', ask);
-      return { waiting: waiting === null ? null : waiting + inbox.waiting + (stored.waiting ?? 0), held };
+      return {
+        waiting: waiting === null ? null : waiting + inbox.waiting + (stored.waiting ?? 0),
+        held: heldCount,
+      };
     },
     problem: connection.problem,
     degradations: background.problems,

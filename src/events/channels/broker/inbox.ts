@@ -53,7 +53,7 @@ export interface Inbox {
 /** @param now milliseconds of any clock that only goes forward */
 export function createInbox(now: () => number): Inbox {
   const waiting: Entry[] = [];
-  const held = new Map<string, Entry>();
+  const entries = new Map<string, Entry>();
   const settled = createSettledMessages();
   /** Positions of what only waited here when the connection was lost. */
   const untouched = new Set<string>();
@@ -69,8 +69,8 @@ export function createInbox(now: () => number): Inbox {
   };
   /** What the consumer was too slow with waits again. */
   const reclaim = () => {
-    const late = [...held].filter(([, { until }]) => until <= now());
-    for (const [id] of late) held.delete(id);
+    const late = [...entries].filter(([, { until }]) => until <= now());
+    for (const [id] of late) entries.delete(id);
     for (const [, entry] of late) {
       entry.crashes += 1;
       putBack(entry);
@@ -105,36 +105,36 @@ export function createInbox(now: () => number): Inbox {
         number += 1;
         const id = String(number);
         entry.until = now() + leaseMs;
-        held.set(id, entry);
+        entries.set(id, entry);
         return { id, entry };
       });
     },
     renew(ids, leaseMs) {
       for (const id of ids) {
-        const entry = held.get(id);
+        const entry = entries.get(id);
         if (entry !== undefined) entry.until = now() + leaseMs;
       }
     },
-    held: (id) => held.get(id) ?? null,
+    held: (id) => entries.get(id) ?? null,
     remove(id) {
-      const entry = held.get(id);
-      held.delete(id);
+      const entry = entries.get(id);
+      entries.delete(id);
       if (entry?.message.position != null) present.delete(entry.message.position);
     },
     release(id) {
-      const entry = held.get(id);
+      const entry = entries.get(id);
       if (entry === undefined) return;
-      held.delete(id);
+      entries.delete(id);
       putBack(entry);
     },
     settled: settled.add,
     nextDueIn() {
       if (waiting.length > 0) return 0;
       let next = Number.POSITIVE_INFINITY;
-      for (const { until } of held.values()) next = Math.min(next, until);
+      for (const { until } of entries.values()) next = Math.min(next, until);
       return next === Number.POSITIVE_INFINITY ? null : Math.max(0, next - now());
     },
-    depth: () => ({ waiting: waiting.length, held: held.size }),
+    depth: () => ({ waiting: waiting.length, held: entries.size }),
     disconnected() {
       for (const { message, suspect } of waiting.splice(0)) {
         const { position } = message;
@@ -144,10 +144,10 @@ export function createInbox(now: () => number): Inbox {
       }
     },
     clear() {
-      const all = [...held.values(), ...waiting]
+      const all = [...entries.values(), ...waiting]
         .sort((a, b) => a.place - b.place)
         .map(({ message }) => message);
-      held.clear();
+      entries.clear();
       present.clear();
       waiting.length = 0;
       return all;

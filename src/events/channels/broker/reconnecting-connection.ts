@@ -55,7 +55,7 @@ export function createReconnectingConnection<Connection extends Closable>(
   let problem: string | null = 'There is no connection yet';
   let closed = false;
   let pause: NodeJS.Timeout | undefined;
-  let told = false;
+  let isReported = false;
   /** Those who wait for a connection, who came first before the others. */
   const waiting = new Set<Waiter<Connection>>();
   let giveUpTimer: NodeJS.Timeout | undefined;
@@ -64,8 +64,8 @@ export function createReconnectingConnection<Connection extends Closable>(
 
   const failed = (error: Error) => {
     problem = error.message;
-    if (!told) onLost(error);
-    told = true;
+    if (!isReported) onLost(error);
+    isReported = true;
   };
   const lose = (connection: Connection, error: Error) => {
     if (connection !== current) return;
@@ -81,7 +81,7 @@ export function createReconnectingConnection<Connection extends Closable>(
       if (closed) return void connection.close();
       current = connection;
       problem = null;
-      told = false;
+      isReported = false;
       onConnected(connection);
       clearTimeout(giveUpTimer);
       giveUpTimer = undefined;

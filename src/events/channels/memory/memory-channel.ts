@@ -116,9 +116,9 @@ export function createMemoryChannel({ maxBytes = defaultBytes, now }: MemoryInpu
       return () => listeners.delete(listener);
     },
     async depth(consumer) {
-      let held = 0;
-      for (const { leased } of queueOf(consumer).values()) held += leased ? 1 : 0;
-      return { waiting: queueOf(consumer).size - held, held };
+      let heldCount = 0;
+      for (const { leased } of queueOf(consumer).values()) heldCount += leased ? 1 : 0;
+      return { waiting: queueOf(consumer).size - heldCount, held: heldCount };
     },
     problem: () => null,
     degradations: () => [],

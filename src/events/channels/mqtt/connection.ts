@@ -174,11 +174,11 @@ function sessionOf(
       send(packetOf(id));
     });
   const answer = (messageId: number | undefined, codes: readonly unknown[]) => {
-    const asked = pending.get(messageId ?? 0);
+    const existing = pending.get(messageId ?? 0);
     pending.delete(messageId ?? 0);
     const refusal = codes.find((code) => Number(code) >= FIRST_REFUSAL);
-    if (refusal === undefined) asked?.resolve();
-    else asked?.reject(new Error(`The MQTT server refused with code ${String(refusal)}`));
+    if (refusal === undefined) existing?.resolve();
+    else existing?.reject(new Error(`The MQTT server refused with code ${String(refusal)}`));
   };
   /** The send quota (MQTT 5.0, 4.9): the server takes only so many messages that it has not confirmed. */
   const takeSendQuota = async () => {

@@ -142,9 +142,9 @@ function connectionOf({ background, connection, manager, stream, subject }: Part
     },
     async subscribe(consumer, again) {
       const name = `${OWN}${brokerName(consumer)}`;
-      const known = await existing(manager, stream, name);
-      if (known === null) await addConsumer(manager, stream, subject, name, again);
-      else if (known.config.inactive_threshold !== undefined)
+      const existingConsumer = await existing(manager, stream, name);
+      if (existingConsumer === null) await addConsumer(manager, stream, subject, name, again);
+      else if (existingConsumer.config.inactive_threshold !== undefined)
         await manager.consumers.update(stream, name, { inactive_threshold: 0 });
     },
     async unsubscribe(consumer) {

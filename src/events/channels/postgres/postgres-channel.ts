@@ -59,10 +59,10 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
   };
 
   /** What consumers have in hand: the numbers of the events, by consumer. */
-  const held = new Map<number, Set<string>>();
+  const heldKeys = new Map<number, Set<string>>();
   const heldBy = (consumer: number): Set<string> => {
-    const seqs = held.get(consumer) ?? new Set();
-    held.set(consumer, seqs);
+    const seqs = heldKeys.get(consumer) ?? new Set();
+    heldKeys.set(consumer, seqs);
     return seqs;
   };
   let crashed = 1;
@@ -80,7 +80,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
   };
   const freeLeased = async () => {
     const name = await gateway;
-    const pairs = [...held].flatMap(([consumer, seqs]) => [...seqs].map((seq) => ({ consumer, seq })));
+    const pairs = [...heldKeys].flatMap(([consumer, seqs]) => [...seqs].map((seq) => ({ consumer, seq })));
     const consumers = pairs.map(({ consumer }) => consumer);
     const seqs = pairs.map(({ seq }) => seq);
     await run(async (sql) => {
@@ -92,8 +92,8 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
   };
 
   const idOf = async (consumer: string): Promise<number> => {
-    const known = ids.get(consumer);
-    if (known !== undefined) return known;
+    const existing = ids.get(consumer);
+    if (existing !== undefined) return existing;
     const id = await run(async (sql) => {
       await sql`insert into modelgate_consumers (topic, name) values (${topic}, ${consumer})
         on conflict do nothing`;
@@ -182,7 +182,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
       await free();
       const name = await gateway;
       const id = await idOf(consumer);
-      const known = await withFailures();
+      const hasFailures = await withFailures();
       const rows = await run(
         (sql) => sql`with ready as (
             select seq from modelgate_deliveries where consumer = ${id} and due = '-infinity'
@@ -199,7 +199,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
             set due = clock_timestamp() + ${leaseMs} * interval '1 millisecond', gateway = ${name},
               crashes = crashes + (gateway is not null)::integer
             from oldest where consumer = ${id} and delivery.seq = oldest.seq
-            returning delivery.seq, attempt, crashes, ${known ? sql`failures` : sql`null as failures`}
+            returning delivery.seq, attempt, crashes, ${hasFailures ? sql`failures` : sql`null as failures`}
           )
           select seq, event, attempt, crashes, failures from leased left join modelgate_events using (seq) order by seq`,
       );
@@ -229,11 +229,11 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
     async retry(consumer, seq, delayMs, failures) {
       const name = await gateway;
       const id = await idOf(consumer);
-      const known = await withFailures();
+      const hasFailures = await withFailures();
       await run(async (sql) => {
-        const kept = known ? sql`, failures = ${failuresText(failures)}` : sql``;
+        const failuresColumn = hasFailures ? sql`, failures = ${failuresText(failures)}` : sql``;
         await sql`update modelgate_deliveries set due = clock_timestamp() + ${delayMs} * interval '1 millisecond',
-            gateway = null, attempt = attempt + 1, crashes = 0${kept}
+            gateway = null, attempt = attempt + 1, crashes = 0${failuresColumn}
           where consumer = ${id} and seq = any(${numbers([seq])}::bigint[]) and gateway = ${name}`;
       });
       heldBy(id).delete(seq);

@@ -99,8 +99,8 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
   const ids = new Map<string, number>();
   const idOf = ({ consumer, topic }: ConsumerKey): number => {
     const key = JSON.stringify([topic, consumer]);
-    const known = ids.get(key);
-    if (known !== undefined) return known;
+    const existing = ids.get(key);
+    if (existing !== undefined) return existing;
     addConsumer.run(topic, consumer);
     const id = Number(consumerId.get(topic, consumer)?.['id']);
     ids.set(key, id);
@@ -108,9 +108,9 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
   };
   const subscribed = new Map<string, readonly number[]>();
   const subscribersOf = (topic: string): readonly number[] => {
-    const known = subscribed.get(topic) ?? subscribers.all(topic).map(({ id }) => Number(id));
-    subscribed.set(topic, known);
-    return known.length > 0 ? known : [idOf({ topic, consumer: NOBODY })];
+    const existing = subscribed.get(topic) ?? subscribers.all(topic).map(({ id }) => Number(id));
+    subscribed.set(topic, existing);
+    return existing.length > 0 ? existing : [idOf({ topic, consumer: NOBODY })];
   };
 
   return {
@@ -181,8 +181,8 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
     },
     depth(reader) {
       const row = count.get(idOf(reader));
-      const held = Number(row?.['held'] ?? 0);
-      return { waiting: Number(row?.['total'] ?? 0) - held, held };
+      const heldCount = Number(row?.['held'] ?? 0);
+      return { waiting: Number(row?.['total'] ?? 0) - heldCount, held: heldCount };
     },
     instance() {
       addInstance.run(randomUUID());

@@ -154,14 +154,14 @@ function tellPause(trigger: string, pause: Pause | null, { emitter, log }: Trigg
 
 /** The routers of a trigger, by the key of the channel that they lead through. */
 export function routesByChannel(triggerId: string, { channels, routes }: EventConfig): Map<string, Route[]> {
-  const found = new Map<string, Route[]>();
+  const routesByChannel = new Map<string, Route[]>();
   for (const route of routes) {
     const channel = channels.get(route.channelId);
     if (channel === undefined || route.triggerId !== triggerId) continue;
     const key = channelKey(channel);
-    found.set(key, [...(found.get(key) ?? []), route]);
+    routesByChannel.set(key, [...(routesByChannel.get(key) ?? []), route]);
   }
-  return found;
+  return routesByChannel;
 }
 
 /** Whether several gateways may receive from it. */

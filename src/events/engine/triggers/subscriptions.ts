@@ -68,13 +68,13 @@ export function createSubscriptions({
     update(next) {
       const before = pairsOf(used);
       const now = pairsOf(next);
-      const gone = [...before].filter((pair) => !now.has(pair));
+      const removedPairs = [...before].filter((pair) => !now.has(pair));
       const added = [...next.keys()].some((key) => !used.has(key));
       used = next;
       for (const pair of now) removed.delete(pair);
-      if (gone.length === 0 && !added) return;
+      if (removedPairs.length === 0 && !added) return;
       const since = expireLater();
-      for (const pair of gone) removed.set(pair, since);
+      for (const pair of removedPairs) removed.set(pair, since);
     },
     close() {
       for (const timer of timers) clearTimeout(timer);

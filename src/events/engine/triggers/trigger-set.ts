@@ -105,14 +105,14 @@ export function createTriggerSet(input: TriggerInput): TriggerSet {
           if (same === null) opened.push(running.processor);
           next.set(id, running);
           for (const [key, routes] of routesByChannel(id, config)) {
-            const kept = same?.consumers.get(key);
+            const existing = same?.consumers.get(key);
             const sourceOf = sourcesOfChannel(config, key);
-            if (kept !== undefined) {
+            if (existing !== undefined) {
               const selects = createRouteSelector(routes);
-              rerouted.push(() => Object.assign(kept, { selects, sourceOf }));
+              rerouted.push(() => Object.assign(existing, { selects, sourceOf }));
             }
-            const consumer = kept ?? newConsumer(running, key, routes, config, input);
-            if (kept === undefined) starting.push({ triggerId: id, consumer });
+            const consumer = existing ?? newConsumer(running, key, routes, config, input);
+            if (existing === undefined) starting.push({ triggerId: id, consumer });
             running.consumers.set(key, consumer);
           }
           const replays = same?.consumers.get(REPLAYS) ?? openReplayConsumer(running);

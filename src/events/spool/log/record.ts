@@ -42,10 +42,10 @@ export function readRecords(bytes: Buffer): ReadLog {
   const damaged: Buffer[] = [];
   let from = 0;
   while (from < bytes.length) {
-    const found = recordAt(bytes, from);
-    if (found !== null) {
-      records.push(found.record);
-      from = found.end;
+    const record = recordAt(bytes, from);
+    if (record !== null) {
+      records.push(record.record);
+      from = record.end;
       continue;
     }
     const next = nextRecord(bytes, from + 1);

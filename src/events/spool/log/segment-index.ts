@@ -144,7 +144,7 @@ export async function createSegmentIndex({
       if (segment.records !== null) keepLoaded(segment);
     },
     async next(channel, limit) {
-      const found: SpooledEvent[] = [];
+      const segments: SpooledEvent[] = [];
       for (const segment of [...index.values()]) {
         const offsets = segment.offsets.get(channel);
         if (offsets === undefined || offsets.size === 0) continue;
@@ -152,16 +152,16 @@ export async function createSegmentIndex({
         for (const offset of [...offsets]) {
           const sequence = sequenceOf(segment.number, offset);
           const event = events.get(offset);
-          if (event !== undefined) found.push({ sequence, event });
+          if (event !== undefined) segments.push({ sequence, event });
           else {
             // It was readable when it was written, or at the start.
             reportDamage(segment.number, 0);
             done(channel, [sequence]);
           }
-          if (found.length === limit) return found;
+          if (segments.length === limit) return segments;
         }
       }
-      return found;
+      return segments;
     },
     done,
     takeDrained() {

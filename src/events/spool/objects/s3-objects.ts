@@ -4,7 +4,7 @@ import type { AwsKeys } from '../../../connections/accounts/schema.ts';
 import { awsSignature } from '../../../connections/credentials/aws-signature.ts';
 import { outboundConnector } from '../../../http/outbound/connector.ts';
 import type { Listening } from '../../../http/outbound/outbound.ts';
-import { Agent, request } from '../../../http/outbound/undici.ts';
+import { createOutboundAgent } from '../../../http/outbound/agent.ts';
 import type { ObjectStore } from './object-store.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -32,7 +32,7 @@ interface S3Answer {
 
 /** Objects in a store that speaks S3 and honors `If-None-Match: *` when an object is put (AWS, MinIO, R2, Ceph). */
 export function s3Objects({ bucketPath, keys, listening, now, origin, prefix }: S3Input): ObjectStore {
-  const agent = new Agent({ connect: outboundConnector({ timeoutMs: TIMEOUT_MS, listening }) });
+  const agent = createOutboundAgent({ connect: outboundConnector({ timeoutMs: TIMEOUT_MS, listening }) });
   const once = async (
     method: 'GET' | 'PUT' | 'DELETE',
     path: string,
@@ -46,8 +46,7 @@ export function s3Objects({ bucketPath, keys, listening, now, origin, prefix }: 
       's3',
       now(),
     );
-    const answer = await request(`${origin}${path}`, {
-      dispatcher: agent,
+    const answer = await agent.request(`${origin}${path}`, {
       method,
       headers: { ...signed, ...signature },
       body: method === 'PUT' ? body : null,
@@ -81,9 +80,9 @@ export function s3Objects({ bucketPath, keys, listening, now, origin, prefix }: 
     const answer = await ask('GET', `${bucketPath}/?${text}`, {}, none);
     if (answer.status !== 200) throw failure('a list', answer);
     const xml = answer.body.toString();
-    const found = [...xml.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key.slice(prefix.length));
+    const keys = [...xml.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key.slice(prefix.length));
     const [, next] = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(xml) ?? [];
-    return next === undefined ? found : [...found, ...(await page(start, next))];
+    return next === undefined ? keys : [...keys, ...(await page(start, next))];
   };
   return {
     list: async (start) => (await page(start, null)).sort(),

@@ -29,7 +29,7 @@ export function createGlobalConcurrencyLimit(input: GlobalConcurrencyInput): Lim
   const { clock, limit, newId, onRoom, outage, shared, store, ttlMs } = input;
   const { max, name } = limit;
   /** Permits of the store. */
-  const held = new Set<string>();
+  const heldSlots = new Set<string>();
   let inFlight = 0;
   let refused = 0;
   let scope: LimitScopeStatus = 'global';
@@ -47,19 +47,19 @@ export function createGlobalConcurrencyLimit(input: GlobalConcurrencyInput): Lim
     cancelTimer ??= clock.after(ttlMs / 3, () => {
       cancelTimer = null;
       // One that fails is repeated; the permits last two more.
-      if (store.ready()) store.renewPermits(shared, [...held], ttlMs).catch(outage.failed);
+      if (store.ready()) store.renewPermits(shared, [...heldSlots], ttlMs).catch(outage.failed);
       renewLater();
     });
   };
   const permit = (id: string | null): LimitAnswer => {
     inFlight += 1;
-    if (id !== null) held.add(id);
+    if (id !== null) heldSlots.add(id);
     if (id !== null) renewLater();
     const giveBack = () => {
       inFlight -= 1;
       if (id === null) return Promise.resolve();
-      held.delete(id);
-      if (held.size === 0) stopRenewing();
+      heldSlots.delete(id);
+      if (heldSlots.size === 0) stopRenewing();
       // Where nobody answers, it ends by itself.
       return store.returnPermit(shared, id).catch(() => {});
     };
