@@ -357,7 +357,7 @@ async function repeatOnServer(database: string, { progress, size }: FillInput): 
 }
 
 /**
- * Adds some requests of random keys and connections, one by one. An index that was made at once has pages without room, each of which the
+ * Adds some requests of random keys, connections and times, one by one. An index that was made at once has pages without room, each of which the
  * next row divides; one that grew has not.
  */
 function loosen(database: DatabaseSync, columns: readonly string[], size: Size): void {
@@ -369,14 +369,18 @@ function loosen(database: DatabaseSync, columns: readonly string[], size: Size):
   const insert = database.prepare(
     `insert into requests (${columns.join()}) values (${columns.map((column) => `:${column}`).join()})`,
   );
+  const end = Number(last['started_at']);
   database.exec('begin');
-  for (let index = 0; index < size.requests / ROWS_PER_LOOSE; index += 1)
+  for (let index = 0; index < size.requests / ROWS_PER_LOOSE; index += 1) {
+    const startedAt = end - Math.floor(random.next() * size.days * DAY_MS);
     insert.run({
       ...last,
-      id: `req_${Number(last['started_at']).toString(16).padStart(11, '0')}z${index}`,
+      id: `req_${startedAt.toString(16).padStart(11, '0')}z${index}`,
+      started_at: startedAt,
       key_id: random.pick(keys),
       connection_id: random.pick(connections),
     });
+  }
   database.exec('commit');
 }
 
