@@ -137,14 +137,23 @@ function unwantedAt(
 }
 
 /** What may be long and no answer looks at, of the formats that do not repeat the request in it. */
-const long = ['messages', 'system', 'contents', 'systemInstruction', 'system_instruction', 'prompt'] as const;
+const long: ReadonlySet<string> = new Set([
+  'messages',
+  'system',
+  'contents',
+  'systemInstruction',
+  'system_instruction',
+  'prompt',
+]);
 
 /** What an answer may need of the request. The rest would outlive the wait for it, and be moved by the collector again and again. */
 export function withoutTurns(request: JsonObject): JsonObject {
-  const copy = { ...request };
-  for (const name of long) delete copy[name];
-  if (Array.isArray(copy['tools'])) copy['tools'] = [];
-  return copy;
+  const rest: JsonObject = {};
+  for (const name of Object.keys(request)) {
+    const value = request[name];
+    if (!long.has(name)) rest[name] = name === 'tools' && Array.isArray(value) ? [] : value;
+  }
+  return rest;
 }
 
 function loweredCap(asked: ReturnType<typeof outputCapOf>, most: number): string | null {

@@ -22,6 +22,7 @@ import type { ResponseToStore } from '../request/outcome.ts';
 import type { PartialAnswer, RequestInFormat } from '../request/outgoing.ts';
 import { finalResponse, shouldKeep } from '../responses-state/keep.ts';
 import { answerFrames } from './answer-chain.ts';
+import { answerText } from './answer-text.ts';
 import { conversationCodec } from './request.ts';
 
 /** Parts that commit the gateway to nothing. */
@@ -207,7 +208,9 @@ export class TranslatedAnswer {
     const { responseState } = facts;
     const endpoint = responseState?.compacts && responseState.compaction === 'endpoint';
     // Node joins a string with the headers; a buffer would be a piece of its own.
-    const text = JSON.stringify(endpoint ? compactedResponse(responseState.shown, answer) : answer);
+    const text = endpoint
+      ? JSON.stringify(compactedResponse(responseState.shown, answer))
+      : answerText(answer, this.#translation.request);
     this.#ended = true;
     const { usd } = facts.price(request.target, answerUsage);
     const headers = this.#answerHeaders(200);

@@ -47,6 +47,8 @@ const textEvents = {
 class ResponsesWriter implements PartWriter {
   readonly #context: AnswerContext;
   readonly #id: string;
+  /** What every response object of the answer has. */
+  readonly #shell: JsonObject;
   readonly #open = new Map<number, OpenItem>();
   readonly #output: ResponsesItem[] = [];
   /** Whether calls of that name are no function's but of the search for tools. */
@@ -57,6 +59,7 @@ class ResponsesWriter implements PartWriter {
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#id = context.id.replace(/^[a-z]+_/, '');
+    this.#shell = responseShell(context);
     this.#searches = searchesTools(context.request);
   }
 
@@ -325,7 +328,7 @@ class ResponsesWriter implements PartWriter {
 
   #response(status: string, incomplete: string | null, usage: Usage | null): JsonObject {
     return {
-      ...responseShell(this.#context),
+      ...this.#shell,
       id: `resp_${this.#id}`,
       completed_at: status === 'completed' ? Math.floor(this.#context.startedAt / 1000) : null,
       status,
