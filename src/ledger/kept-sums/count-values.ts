@@ -40,14 +40,14 @@ export async function countHour(db: Db, kind: Store['kind'], at: number): Promis
 }
 
 /** The counts of one attribute as a query has them: in no order, and with null for the number of a value that has none. */
-export interface FoundCounts {
+export interface CountResult {
   attribute: ValueAttribute;
-  counts: FoundColumns & { readonly numbers: readonly (number | null)[] };
+  counts: CountColumns & { readonly numbers: readonly (number | null)[] };
   /** The values that have no number, at their places. */
   unnumbered: readonly (string | null)[];
 }
 
-type FoundColumns = Readonly<Record<Exclude<keyof ValueCounts, 'numbers'>, readonly number[]>>;
+type CountColumns = Readonly<Record<Exclude<keyof ValueCounts, 'numbers'>, readonly number[]>>;
 
 /** Counts the values of the requests for which a condition holds. */
 export async function countedIn(
@@ -55,7 +55,7 @@ export async function countedIn(
   kind: Store['kind'] | undefined,
   attributes: readonly ValueAttribute[],
   condition: RawBuilder<unknown>,
-): Promise<FoundCounts[]> {
+): Promise<CountResult[]> {
   const { rows } = await countsQuery(kind, attributes, condition).execute(db);
   return rows.map(({ attribute, unnumbered, ...columns }) => ({
     attribute,
@@ -72,7 +72,7 @@ export async function countedIn(
 }
 
 /** The same counts by ascending number. */
-export function sorted(counts: FoundCounts['counts']): ValueCounts {
+export function sorted(counts: CountResult['counts']): ValueCounts {
   const { numbers } = counts;
   const order = numbers.map((_, index) => index).sort((a, b) => (numbers[a] ?? 0) - (numbers[b] ?? 0));
   const column = (name: keyof ValueCounts) => Float64Array.from(order, (index) => counts[name][index] ?? 0);
@@ -124,26 +124,26 @@ function countsQuery(
     ['numbers', 'requests', 'failed', 'costs', 'tokens', 'known', 'unnumbered'].map(list),
   );
   const each = attributes.map(
-    (attribute) => sql`select ${sql.lit(attribute)} as attribute, ${lists} from (
-      select case when each_value.value is null then 0 else counted_values.number end as numbers,
+    (attribute) => sql`select ${sql.lit(attribute)} as attribute, ${sql.ref(attribute)} as value, count(*) as requests,
+      count(*) filter (where outcome_of = 'failed') as failed,
+      coalesce(sum(cast(cost_usd as numeric)), 0) as costs, sum(tokens) as tokens, ${bits} as known
+      from counted group by 2`,
+  );
+  // The numbers are looked up of all attributes at once: for each a server would read all numbers that there are. A statement that does not
+  // begin with `select` takes the lock of those who write on a server.
+  return sql<CountsRow>`select attribute, ${lists} from (
+      with counted as materialized (
+        select ${sql.join(values)}, outcome as outcome_of, cost_usd, cache_savings_usd, routing_savings_usd, on_plan,
+          ${tokens} as tokens
+        from requests where ${condition}
+      )
+      select attribute, case when each_value.value is null then 0 else counted_values.number end as numbers,
         requests, failed, costs, tokens, known,
         case when counted_values.number is null then each_value.value end as unnumbered
-      from (
-        select ${sql.ref(attribute)} as value, count(*) as requests,
-          count(*) filter (where outcome_of = 'failed') as failed,
-          coalesce(sum(cast(cost_usd as numeric)), 0) as costs, sum(tokens) as tokens, ${bits} as known
-        from counted group by 1
-      ) as each_value
+      from (${sql.join(each, sql` union all `)}) as each_value
       left join counted_values on substr(counted_values.value, 1, 200) = substr(each_value.value, 1, 200)
         and counted_values.value = each_value.value
-    ) as of_attribute having count(*) > 0`,
-  );
-  // As a part of a statement that begins with `select`: any other takes the lock of those who write on a server.
-  return sql<CountsRow>`select * from (with counted as materialized (
-      select ${sql.join(values)}, outcome as outcome_of, cost_usd, cache_savings_usd, routing_savings_usd, on_plan,
-        ${tokens} as tokens
-      from requests where ${condition}
-    ) ${sql.join(each, sql` union all `)}) as each_attribute`;
+    ) as numbered group by attribute`;
 }
 
 /**

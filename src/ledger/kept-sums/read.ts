@@ -223,14 +223,15 @@ async function sumsOfSpan(
     value === undefined ? [] : [sql`${sql.ref(dimension)} = ${value}`],
   );
   const ofSome = ofKeys === undefined ? [] : [isOneOf(sql.ref('key_id'), ofKeys)];
-  // Without statistics SQLite would look at the sums of all keys of the time.
+  // Without fresh statistics a database would look at the sums of all keys of the time.
   const isByKey = source === 'usage' && name === 'key' && (ofKeys ?? only.key_id) !== undefined;
   const hint = isByKey && kind === 'sqlite' ? sql`indexed by usage_sums_by_key` : sql``;
+  const at = isByKey && kind === 'postgres' ? sql`(at + 0)` : sql`at`;
   const groups =
     keys.length === 0 ? sql`` : sql`group by ${sql.join(keys.map((_, index) => sql.lit(index + 1)))}`;
   const { rows } = await sql<Record<string, unknown>>`select ${sql.join(selected)}
     from ${sql.ref(`${source}_sums`)} ${hint}
-    where ${sql.join([sql`grouping_name = ${sql.lit(name)}`, sql`at >= ${from}`, sql`at < ${before}`, ...filters, ...ofSome], sql` and `)}
+    where ${sql.join([sql`grouping_name = ${sql.lit(name)}`, sql`${at} >= ${from}`, sql`${at} < ${before}`, ...filters, ...ofSome], sql` and `)}
     ${groups}`.execute(db);
   return rows.map((row) => toSums(row, by, period));
 }
