@@ -16,7 +16,7 @@ import type { StorageKey } from './connections/credentials/seal.ts';
 import { countSealed, settleKeyChange, usableStorageKey } from './connections/credentials/storage-key.ts';
 import type { OpenConnection } from './connections/schema.ts';
 import { connectionStore } from './connections/store.ts';
-import { usedParts } from './ledger/used.ts';
+import { budgetUsageParts } from './ledger/used.ts';
 import { randomText } from './lib/id.ts';
 import { describe, type Log } from './lib/log.ts';
 import type { Schedule } from './lib/schedule.ts';
@@ -157,9 +157,9 @@ export async function followSettings(input: SettingsInput): Promise<Snapshots> {
 export function usedBy(store: Pick<Store, 'db' | 'kind'>): LimitsInput['used'] {
   return ({ scope, subject, ...query }) => {
     const tag = tagOf({ scope, subject });
-    if (tag !== null) return usedParts(store, { ...query, only: { tag } });
+    if (tag !== null) return budgetUsageParts(store, { ...query, only: { tag } });
     const only = subject === null || scope === 'global' ? {} : { [`${scope}_id`]: subject };
-    return usedParts(store, { ...query, only });
+    return budgetUsageParts(store, { ...query, only });
   };
 }
 

@@ -7,9 +7,9 @@ import {
   limitOf,
   remainingAt,
   resetsAt,
-  usedElsewhereAt,
+  usageElsewhereAt,
 } from './counter.ts';
-import { shownAmount } from './reservation.ts';
+import { displayAmount } from './reservation.ts';
 import type { BudgetRecord } from './schema.ts';
 
 /** A budget as it is shown, with what its counter has at a moment; `counter` null where it is not in force yet. */
@@ -21,8 +21,8 @@ export function rowOfBudget(
 ) {
   const counted = counter ?? createCounter(budget);
   const { held, spent: own, unpriced }: CounterLevel = levelAt(counted, at);
-  const spent = shownAmount(counted, own + usedElsewhereAt(counted, at));
-  const reserved = shownAmount(counted, held + lapsedLeases(counted, at));
+  const spent = displayAmount(counted, own + usageElsewhereAt(counted, at));
+  const reserved = displayAmount(counted, held + lapsedLeases(counted, at));
   const end = resetsAt(counted, at);
   return {
     id: budget.id,
@@ -35,8 +35,8 @@ export function rowOfBudget(
     window: counted.window.kind,
     spent,
     reserved,
-    remaining: shownAmount(counted, remainingAt(counted, at)),
-    ...thresholdsOf(counted, budget.metric === 'concurrency' ? held : own + usedElsewhereAt(counted, at)),
+    remaining: displayAmount(counted, remainingAt(counted, at)),
+    ...thresholdsOf(counted, budget.metric === 'concurrency' ? held : own + usageElsewhereAt(counted, at)),
     unpriced_requests: unpriced,
     resets_at: end === null ? null : new Date(end).toISOString(),
     soft_percent: budget.softPercent,

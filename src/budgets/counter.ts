@@ -1,6 +1,6 @@
 import type { BudgetRecord } from './schema.ts';
 import type { Lease } from './shared/lease.ts';
-import { freeOfOthers, usedByOthers, usedOf } from './shared/tally.ts';
+import { freeOfOthers, usageByOthers, usedOf } from './shared/tally.ts';
 import { type Window, windowOf } from './window.ts';
 
 /** Money is counted in whole billionths of a USD, so that what is set aside and given back leaves nothing behind. */
@@ -60,14 +60,14 @@ export function levelAt({ buckets, window }: Counter, at: number): CounterLevel 
 }
 
 /** For how long it counts what other gateways were last heard to have open. */
-const HEARSAY_MS = 10_000;
+const SHARED_USAGE_AGE_MS = 10_000;
 
 /** What others used, as far as that is known and still counts. */
-export function usedElsewhereAt({ lease, window }: Counter, at: number): number {
+export function usageElsewhereAt({ lease, window }: Counter, at: number): number {
   if (lease === null) return 0;
   // What is open elsewhere is worth knowing only as long as somebody says so.
-  if (window.kind === 'moment' && at >= lease.heardAt + HEARSAY_MS) return 0;
-  return usedByOthers(lease.tally, lease.me, window, at, at + lease.clockOffset);
+  if (window.kind === 'moment' && at >= lease.receivedAt + SHARED_USAGE_AGE_MS) return 0;
+  return usageByOthers(lease.tally, lease.me, window, at, at + lease.clockOffset);
 }
 
 /** What is used and set aside here, by the buckets that count. */
@@ -87,7 +87,7 @@ export function lapsedLeases({ lease, window }: Counter, at: number): number {
 /** What neither is used nor set aside, in the counter's own units. */
 export function remainingAt(counter: Counter, at: number): number {
   const { held, spent } = levelAt(counter, at);
-  const total = spent + usedElsewhereAt(counter, at) + held + lapsedLeases(counter, at);
+  const total = spent + usageElsewhereAt(counter, at) + held + lapsedLeases(counter, at);
   return Math.max(0, limitOf(counter) - total);
 }
 
@@ -107,7 +107,7 @@ function useByBucket(counter: Counter, at: number): Map<number, number> {
 export function fits(counter: Counter, amount: number, at: number): boolean {
   if (amount === 0) return true;
   const { held, spent } = levelAt(counter, at);
-  return spent + held + usedElsewhereAt(counter, at) + amount <= limitOf(counter);
+  return spent + held + usageElsewhereAt(counter, at) + amount <= limitOf(counter);
 }
 
 /** The bucket that begins at `start`; those that are long past are forgotten when it is new. */
@@ -157,7 +157,7 @@ export function availableAt(counter: Counter, amount: number, at: number): numbe
   if (window.kind === 'moment') return at + 1000;
   if (window.kind === 'calendar') return window.endOf(window.bucketAt(at));
   const { held, spent } = levelAt(counter, at);
-  let excess = spent + held + usedElsewhereAt(counter, at) + amount - limitOf(counter);
+  let excess = spent + held + usageElsewhereAt(counter, at) + amount - limitOf(counter);
   const use = [...useByBucket(counter, at)].sort(([one], [other]) => one - other);
   for (const [start, used] of use) {
     // What is set aside here may be free at any time, and makes no promise.

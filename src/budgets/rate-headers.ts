@@ -1,4 +1,4 @@
-import { type Counter, levelAt, limitOf, resetsAt, usedElsewhereAt } from './counter.ts';
+import { type Counter, levelAt, limitOf, resetsAt, usageElsewhereAt } from './counter.ts';
 import type { BudgetMetric } from './schema.ts';
 
 /** The conventions in which clients read how much is left. */
@@ -44,7 +44,7 @@ function leastLeft(counters: readonly Counter[], metric: BudgetMetric, at: numbe
     if (counter.budget.metric !== metric) continue;
     const limit = limitOf(counter);
     const { held, spent } = levelAt(counter, at);
-    const remaining = Math.max(0, limit - spent - held - usedElsewhereAt(counter, at));
+    const remaining = Math.max(0, limit - spent - held - usageElsewhereAt(counter, at));
     if (least !== null && least.remaining <= remaining) continue;
     least = { metric, limit, remaining, resetsAt: resetsAt(counter, at) ?? at };
   }

@@ -9,7 +9,7 @@ import {
   NANO,
   releaseIn,
   remainingAt,
-  usedElsewhereAt,
+  usageElsewhereAt,
 } from './counter.ts';
 import { type RemainingLimit, remainingLimits } from './rate-headers.ts';
 import type { Refusal } from './refusal.ts';
@@ -195,7 +195,7 @@ function noteExceeded(
   if (kind !== 'full' || amount === 0 || counter.notifiedUntil.hard > at) return;
   const { held, spent } = levelAt(counter, at);
   counter.notifiedUntil.hard = quietUntil(counter, at);
-  notifyOf(context, 'exceeded', counter, spent + usedElsewhereAt(counter, at) + held, at);
+  notifyOf(context, 'exceeded', counter, spent + usageElsewhereAt(counter, at) + held, at);
 }
 
 function refusalOf(
@@ -206,14 +206,14 @@ function refusalOf(
 ): Refusal {
   const { budget } = counter;
   const { held, spent } = levelAt(counter, at);
-  const used = spent + usedElsewhereAt(counter, at);
+  const used = spent + usageElsewhereAt(counter, at);
   return {
     budget,
     subject: subjectOf(context, budget),
-    spent: shownAmount(counter, used),
-    reserved: shownAmount(counter, held + lapsedLeases(counter, at)),
-    remaining: shownAmount(counter, remainingAt(counter, at)),
-    asked: shownAmount(counter, amount),
+    spent: displayAmount(counter, used),
+    reserved: displayAmount(counter, held + lapsedLeases(counter, at)),
+    remaining: displayAmount(counter, remainingAt(counter, at)),
+    asked: displayAmount(counter, amount),
     retryAt: retryAtOf(counter, amount, at, reason),
     at,
     reason,
@@ -235,7 +235,7 @@ function retryAtOf(counter: Counter, amount: number, at: number, reason: Refusal
 }
 
 /** An amount in USD, tokens or requests. */
-export function shownAmount({ budget }: Counter, amount: number): number {
+export function displayAmount({ budget }: Counter, amount: number): number {
   return budget.metric === 'usd' ? amount / NANO : amount;
 }
 
@@ -253,7 +253,7 @@ function notifyOfThreshold(context: ReservationContext, counter: Counter, at: nu
   for (const kind of ['soft', 'hard'] as const) {
     if (counter.notifiedUntil[kind] > at || !isReached(counter, kind, at)) continue;
     counter.notifiedUntil[kind] = quietUntil(counter, at);
-    const used = levelAt(counter, at).spent + usedElsewhereAt(counter, at);
+    const used = levelAt(counter, at).spent + usageElsewhereAt(counter, at);
     notifyOf(context, kind === 'soft' ? 'soft' : 'exceeded', counter, used, at);
   }
 }
@@ -261,7 +261,7 @@ function notifyOfThreshold(context: ReservationContext, counter: Counter, at: nu
 function isReached(counter: Counter, kind: 'soft' | 'hard', at: number): boolean {
   const percent = kind === 'soft' ? counter.budget.softPercent : 100;
   if (percent === null) return false;
-  const used = levelAt(counter, at).spent + usedElsewhereAt(counter, at);
+  const used = levelAt(counter, at).spent + usageElsewhereAt(counter, at);
   return used * 100 >= limitOf(counter) * percent;
 }
 
@@ -282,7 +282,7 @@ function notifyOf(
   const { budget } = counter;
   counter.reachedAt[kind] = at;
   const subject = subjectOf(context, budget);
-  context.notify({ kind, budget, subject, used: shownAmount(counter, used), at });
+  context.notify({ kind, budget, subject, used: displayAmount(counter, used), at });
 }
 
 function subjectOf({ nameOf }: ReservationContext, { scope, subject }: BudgetRecord): string | null {

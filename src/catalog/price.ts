@@ -147,7 +147,7 @@ export function fromOverride(own: PriceOverride, webSearch: number | undefined):
 }
 
 /** A rate as people read it: `2.5`, or `2.5, 5 above 272,000` with its tiers. */
-export function shownRate(rate: Rate): string {
+export function displayRate(rate: Rate): string {
   if (typeof rate === 'number') return String(rate);
   const tiers = rate.tiers.map(
     ({ above, rate: higher }) => `${higher} above ${above.toLocaleString('en-US')}`,

@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const TIMEOUT_MS = 30_000;
 
 /** Asks the remote repository that this clone came from, and installs nothing. */
-export async function askForUpdate(
+export async function fetchUpdate(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<UpdateAnswer> {
   if (!existsSync(`${root}.git`)) return { kind: 'package' };

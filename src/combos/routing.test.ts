@@ -291,9 +291,9 @@ describe('a session', () => {
     assert.equal(first(plan('x', begin)), 'a/m');
     assert.equal(first(plan('x', begin)), 'b/m');
     const next = [user, { role: 'assistant', content: 'hi' }, { role: 'user', content: 'go on' }];
-    const goesOn = plan('x', { body: { model: 'x', messages: next } });
-    assert.equal(first(goesOn), 'b/m');
-    assert.equal(goesOn.trace.affinity?.connection, 'b');
+    const nextPlan = plan('x', { body: { model: 'x', messages: next } });
+    assert.equal(first(nextPlan), 'b/m');
+    assert.equal(nextPlan.trace.affinity?.connection, 'b');
     const other = [{ role: 'user', content: 'hello you' }, ...next.slice(1)];
     assert.equal(plan('x', { body: { model: 'x', messages: other } }).trace.affinity, null);
   });

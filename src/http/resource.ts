@@ -73,7 +73,7 @@ export interface Write {
 }
 
 /** What was made. */
-export interface Made {
+export interface CreateResult {
   row: Row;
   /** What is shown this once, beside the row. */
   secret?: Record<string, unknown>;
@@ -136,7 +136,7 @@ export interface Resource {
     slow?: boolean;
     /** What is shown beside the new member, this once. */
     secret?: z.ZodObject;
-    run(input: Record<string, unknown>, caller: Caller): Promise<Made>;
+    run(input: Record<string, unknown>, caller: Caller): Promise<CreateResult>;
   };
   update?: Write & {
     run(row: Row, input: Record<string, unknown>, caller: Caller): Promise<Row>;

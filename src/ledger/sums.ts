@@ -224,11 +224,11 @@ export function added(one: Sums, other: Sums): Sums {
     estimated: one.estimated + other.estimated,
     unpriced: one.unpriced + other.unpriced,
     unpricedTokens: one.unpricedTokens + other.unpricedTokens,
-    costUsd: addedMoney(one.costUsd, other.costUsd),
-    cacheSavingsUsd: addedMoney(one.cacheSavingsUsd, other.cacheSavingsUsd),
-    billedUsd: addedMoney(one.billedUsd, other.billedUsd),
-    planUsd: addedMoney(one.planUsd, other.planUsd),
-    routingSavingsUsd: addedMoney(one.routingSavingsUsd, other.routingSavingsUsd),
+    costUsd: addUsd(one.costUsd, other.costUsd),
+    cacheSavingsUsd: addUsd(one.cacheSavingsUsd, other.cacheSavingsUsd),
+    billedUsd: addUsd(one.billedUsd, other.billedUsd),
+    planUsd: addUsd(one.planUsd, other.planUsd),
+    routingSavingsUsd: addUsd(one.routingSavingsUsd, other.routingSavingsUsd),
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     usage,
@@ -238,7 +238,7 @@ export function added(one: Sums, other: Sums): Sums {
   };
 }
 
-function addedMoney(one: number | null, other: number | null): number | null {
+function addUsd(one: number | null, other: number | null): number | null {
   return one === null && other === null ? null : exact((one ?? 0) + (other ?? 0));
 }
 

@@ -4,7 +4,7 @@ import type { Store } from '../store/database.ts';
 import { inputColumns, outputColumns } from './buckets.ts';
 import { hasTag } from './tag-column.ts';
 
-export interface UsedQuery {
+export interface BudgetUsageQuery {
   /** Only requests of one of these; of a combo also those that got to their target through it within another. */
   only: Partial<Record<'key_id' | 'connection_id' | 'combo_id' | 'tag', string>>;
   /** Requests that began from here on and had ended by `before`, in milliseconds since the epoch. */
@@ -14,7 +14,7 @@ export interface UsedQuery {
   stepMs: number;
 }
 
-export interface UsedPart {
+export interface BudgetUsagePart {
   /** When the part begins. */
   at: number;
   /** Sum of the known costs. */
@@ -38,8 +38,11 @@ const LONGEST_MS = 64 * 24 * HOUR_MS;
  * slices with room for other work between them, of as much time as has few enough requests; a server does it beside this
  * process, and at once.
  */
-export async function usedParts(store: Pick<Store, 'db' | 'kind'>, query: UsedQuery): Promise<UsedPart[]> {
-  const parts: UsedPart[] = [];
+export async function budgetUsageParts(
+  store: Pick<Store, 'db' | 'kind'>,
+  query: BudgetUsageQuery,
+): Promise<BudgetUsagePart[]> {
+  const parts: BudgetUsagePart[] = [];
   const first = await firstAfter(store, query);
   if (first === null) return parts;
   const atOnce = store.kind === 'postgres';
@@ -59,13 +62,16 @@ export async function usedParts(store: Pick<Store, 'db' | 'kind'>, query: UsedQu
   return parts;
 }
 
-async function firstAfter(store: Pick<Store, 'db'>, { only, since }: UsedQuery): Promise<number | null> {
+async function firstAfter(
+  store: Pick<Store, 'db'>,
+  { only, since }: BudgetUsageQuery,
+): Promise<number | null> {
   let select = store.db.selectFrom('requests').select('started_at').where('started_at', '>=', since);
   for (const condition of conditionsOf(only)) select = select.where(condition);
   return (await select.orderBy('started_at').limit(1).executeTakeFirst())?.started_at ?? null;
 }
 
-function conditionsOf(only: UsedQuery['only']): Expression<SqlBool>[] {
+function conditionsOf(only: BudgetUsageQuery['only']): Expression<SqlBool>[] {
   return Object.entries(only).map(([column, value]) => {
     if (column === 'tag') return hasTag(value);
     const same = sql<SqlBool>`${sql.ref(`requests.${column}`)} = ${value}`;
@@ -77,10 +83,10 @@ function conditionsOf(only: UsedQuery['only']): Expression<SqlBool>[] {
 
 async function slice(
   store: Pick<Store, 'db'>,
-  { before, only, stepMs }: UsedQuery,
+  { before, only, stepMs }: BudgetUsageQuery,
   since: number,
   until: number,
-): Promise<UsedPart[]> {
+): Promise<BudgetUsagePart[]> {
   const tokens = sql.join(
     [...inputColumns, ...outputColumns].map((column) => sql`coalesce(${sql.ref(column)}, 0)`),
     sql` + `,

@@ -2,7 +2,7 @@ import { extractEncryptedReasoning } from '../codecs/encrypted-reasoning/embed.t
 import { isObject, listOf, textOf } from '../codecs/json/values.ts';
 import { summaryIn, summaryMessage } from '../codecs/openai-responses/request/compaction.ts';
 import { GatewayError } from '../lib/error.ts';
-import { isCompaction, itemOf, referenceOf, responseOf, shownAfter } from './continuation.ts';
+import { isCompaction, itemOf, itemsAfter, referenceOf, responseOf } from './continuation.ts';
 import type { Lookup, ResponseMemory, SizedResponse } from './stored.ts';
 
 /** Whose responses may be seen. */
@@ -88,7 +88,7 @@ export function previousNotFound(id: string, why: string): GatewayError {
 
 /** Everything that a model was shown and said by the end of a chain, which begins with the last compaction if there is one. */
 export function itemsOf(chain: readonly SizedResponse[]): unknown[] {
-  return chain.flatMap(({ input, response }) => shownAfter({ input, output: listOf(response['output']) }));
+  return chain.flatMap(({ input, response }) => itemsAfter({ input, output: listOf(response['output']) }));
 }
 
 /** Items with those in the place of references that the gateway knows; others stay as they are. */

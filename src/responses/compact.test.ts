@@ -4,7 +4,7 @@ import { objectOf } from '../codecs/json/values.ts';
 import { emptyConversation } from '../codecs/model/conversation.ts';
 import type { EndReason, PartReader, StreamPart } from '../codecs/model/stream-part.ts';
 import { summaryIn } from '../codecs/openai-responses/request/compaction.ts';
-import { asksForSummary, compactedResponse, compacting } from './compact.ts';
+import { compactedResponse, compacting, withSummaryRequest } from './compact.ts';
 import { summaryPrompt } from './summary-prompt.ts';
 
 /** A reader that brings these parts with its first frame. */
@@ -40,7 +40,7 @@ describe('a compaction by the gateway', () => {
       maxOutputTokens: 16,
       messages: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'Hi' }] }],
     };
-    const after = asksForSummary(before);
+    const after = withSummaryRequest(before);
     assert.deepEqual(after.messages, [
       ...before.messages,
       { role: 'user', parts: [{ type: 'text', text: summaryPrompt }] },
@@ -51,7 +51,7 @@ describe('a compaction by the gateway', () => {
     );
     assert.equal(after.maxOutputTokens, null);
     assert.equal(before.messages.length, 1);
-    assert.equal(asksForSummary(emptyConversation('m')).toolChoice, null);
+    assert.equal(withSummaryRequest(emptyConversation('m')).toolChoice, null);
   });
 
   it('makes exactly one item of the answer', () => {

@@ -14,7 +14,7 @@ export function isTrigger(item: unknown): boolean {
  * A conversation that ends with the wish for a summary of it. Tools stay, for the provider's prompt cache and because
  * some refuse earlier calls without them, but none may be called.
  */
-export function asksForSummary(conversation: Conversation): Conversation {
+export function withSummaryRequest(conversation: Conversation): Conversation {
   return {
     ...conversation,
     messages: [...conversation.messages, { role: 'user', parts: [{ type: 'text', text: summaryPrompt }] }],

@@ -1,6 +1,6 @@
 import { parseJson } from '../codecs/json/lossless.ts';
 import { listOf } from '../codecs/json/values.ts';
-import { isCompaction, shownAfter } from './continuation.ts';
+import { isCompaction, itemsAfter } from './continuation.ts';
 import type { LruCache } from './lru-cache.ts';
 import type { ResponseMemory, SizedResponse, StoredResponse } from './stored.ts';
 
@@ -34,7 +34,7 @@ export function connectionMemory(
     let { input, previousId } = response;
     for (let before = own(previousId, response.keyId); before !== null; ) {
       const output = listOf(before.response['output']);
-      input = [...shownAfter({ input: before.input, output }), ...input];
+      input = [...itemsAfter({ input: before.input, output }), ...input];
       previousId = output.some(isCompaction) ? null : before.previousId;
       before = own(previousId, response.keyId);
     }

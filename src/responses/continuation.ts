@@ -15,7 +15,7 @@ export interface PreviousTurn {
  */
 export function continueResponse(previous: PreviousTurn, request: JsonObject): JsonObject {
   const { previous_response_id: _, ...rest } = request;
-  return { ...rest, input: [...shownAfter(previous), ...inputItems(request['input'])] };
+  return { ...rest, input: [...itemsAfter(previous), ...inputItems(request['input'])] };
 }
 
 /**
@@ -30,7 +30,7 @@ export function inputItems(input: unknown): unknown[] {
 }
 
 /** Everything that is to be shown again after a turn. */
-export function shownAfter({ input, output }: PreviousTurn): unknown[] {
+export function itemsAfter({ input, output }: PreviousTurn): unknown[] {
   const compacted = output.findLastIndex(isCompaction);
   return compacted === -1 ? [...inputItems(input), ...output] : output.slice(compacted);
 }

@@ -34,7 +34,7 @@ export function contentOf({ input, response, ...rest }: StoredResponse): Content
   return { ...rest, json: joined(said, answered), length: said.length + answered.length };
 }
 
-export function foundIn({ json, ...rest }: Content): SizedResponse {
+export function responseFromContent({ json, ...rest }: Content): SizedResponse {
   const { input, response } = parseObject(json) ?? {};
   return { ...rest, input: listOf(input), response: objectOf(response) };
 }

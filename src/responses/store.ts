@@ -2,7 +2,14 @@ import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
 import type { Writer } from '../store/writer.ts';
 import { createLruCache } from './lru-cache.ts';
-import { type Content, columns, contentOf, foundIn, type ResponseEncryption, type Row } from './row.ts';
+import {
+  type Content,
+  columns,
+  contentOf,
+  type ResponseEncryption,
+  type Row,
+  responseFromContent,
+} from './row.ts';
 import type { Lookup, ResponseMemory } from './stored.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -57,7 +64,7 @@ export function responseStore(
   const get = async (id: string, keyId: string): Promise<Lookup> => {
     const response = await find(id, keyId);
     if (response === null || response === 'unreadable') return response;
-    return response.createdAt < now() - shownMs ? null : foundIn(response);
+    return response.createdAt < now() - shownMs ? null : responseFromContent(response);
   };
 
   return {

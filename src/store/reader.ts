@@ -34,7 +34,7 @@ const workerSource = `
   });
 `;
 
-interface Said {
+interface ReaderAnswer {
   id: number;
   rows?: unknown[];
   error?: { message: string; code: unknown; errcode: unknown };
@@ -65,7 +65,7 @@ export function createReader(
   const start = (): Worker => {
     const started = new Worker(workerSource, { eval: true, workerData: { path, readOnly } });
     started.unref();
-    started.on('message', ({ error, id, rows = [] }: Said) => {
+    started.on('message', ({ error, id, rows = [] }: ReaderAnswer) => {
       const one = waiting.get(id);
       waiting.delete(id);
       if (error === undefined) one?.resolve(rows);

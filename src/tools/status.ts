@@ -3,7 +3,7 @@ import { listBackups, sinceRestore } from './configuring/backups.ts';
 import { sameGateway } from './configuring/base-url.ts';
 import type { ToolPlace } from './configuring/configure.ts';
 import { decoded } from './configuring/plan.ts';
-import { maskOf, redacted, secretsIn, shownAddress } from './configuring/secrets.ts';
+import { displayAddress, maskOf, redacted, secretsIn } from './configuring/secrets.ts';
 import { filledPath, filledSetting, uses } from './configuring/template.ts';
 import { readState } from './configuring/write-file.ts';
 import { locateFiles } from './detection/locations.ts';
@@ -64,7 +64,7 @@ export async function readToolConfig(
     return {
       ...blank,
       status: statusOf(address, ours, drifted),
-      endpoint: address === null ? null : shownAddress(address),
+      endpoint: address === null ? null : displayAddress(address),
       model: read.map((one) => one.model).find((one) => one !== null) ?? null,
       drifted,
       entries: Object.assign({}, ...read.map((one) => one.entries)),
@@ -132,7 +132,7 @@ async function readEntries(file: ConfigFile, path: string): Promise<Entries> {
 /** What stands in a place of the recipe, as it may be shown. */
 function shownEntry(setting: Setting, found: Json): Json {
   if (uses(setting, 'api_key')) return typeof found === 'string' ? maskOf(found) : '…';
-  if (uses(setting, 'base_url') && typeof found === 'string') return shownAddress(found);
+  if (uses(setting, 'base_url') && typeof found === 'string') return displayAddress(found);
   const name = setting.path.findLast((step) => typeof step === 'string') ?? '';
   return JSON.parse(redacted(JSON.stringify(found), secretsIn(found, name)));
 }

@@ -44,7 +44,7 @@ export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInpu
   const spares = createSpareReservations(now, (reservations) =>
     owner.tell({ kind: 'returned', reservations }),
   );
-  const own: Own = {
+  const own: OwnLimit = {
     owner,
     spares,
     metricsOf: (asked, path) => new Set(index.applying(asked, path).map(({ budget }) => budget.metric)),
@@ -66,7 +66,7 @@ export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInpu
   };
 }
 
-interface Own {
+interface OwnLimit {
   owner: RemoteLimitsInput['owner'];
   spares: SpareReservations;
   /** What the budgets of a request count. */
@@ -76,7 +76,7 @@ interface Own {
 }
 
 function remoteReservation(
-  { metricsOf, numbers, owner, spares }: Own,
+  { metricsOf, numbers, owner, spares }: OwnLimit,
   asked: ChargedRequest,
 ): BudgetReservation {
   let rates: readonly RemainingLimit[] = [];

@@ -11,7 +11,7 @@ import {
   usableStorageKey,
 } from '../../src/connections/credentials/storage-key.ts';
 import { connectionStore } from '../../src/connections/store.ts';
-import { countKept } from '../../src/responses/kept.ts';
+import { countEncrypted } from '../../src/responses/encrypted-responses.ts';
 import { columns, contentOf, createResponseEncryption } from '../../src/responses/row.ts';
 import { acquireDataDir } from '../../src/store/lock.ts';
 import { openStoreAt, type StorePlace } from '../../src/store/open.ts';
@@ -71,7 +71,7 @@ async function readable(place: StorePlace, secret: string | null) {
       source,
       credentials: open.map(({ credential }) => credential).sort(),
       responses: rows.filter((row) => sealing.open(row) !== null).length,
-      strange: (await countKept(store, responses.name)).unreadable,
+      strange: (await countEncrypted(store, responses.name)).unreadable,
     };
   } finally {
     await store.close();

@@ -167,9 +167,9 @@ describe('a backup of a database on a server', { skip: !hasPostgres }, () => {
       });
     await settings(0);
     let written = 0;
-    let goesOn = true;
+    let isWriting = true;
     const writing = (async () => {
-      while (goesOn) {
+      while (isWriting) {
         written += 1;
         await settings(written);
       }
@@ -177,7 +177,7 @@ describe('a backup of a database on a server', { skip: !hasPostgres }, () => {
     await waitFor('the first changes', () => written > 3);
     const { path } = await backUp(server);
     const during = written;
-    goesOn = false;
+    isWriting = false;
     await writing;
     assert.ok(during > 4, 'changes were made while it ran');
     const copy = inFile(test);

@@ -29,9 +29,9 @@ import { recentRequests, totals } from '../../src/ledger/report.ts';
 import { requestCounts } from '../../src/ledger/requests/counts.ts';
 import { toolRunsResource } from '../../src/ledger/requests/runs-resource.ts';
 import { usageRows } from '../../src/ledger/usage.ts';
-import { usedParts } from '../../src/ledger/used.ts';
+import { budgetUsageParts } from '../../src/ledger/used.ts';
 import { createIdempotencyStore } from '../../src/management/guard/idempotency.ts';
-import { countKept } from '../../src/responses/kept.ts';
+import { countEncrypted } from '../../src/responses/encrypted-responses.ts';
 import { placeStore } from '../../src/responses/places.ts';
 import { createResponseEncryption } from '../../src/responses/row.ts';
 import { responseStore } from '../../src/responses/store.ts';
@@ -355,7 +355,7 @@ function storeContract({ name, open }: Engine): void {
       {} as never,
     );
     assert.equal(runs?.rows[0]?.['failed'], 1);
-    const parts = await usedParts(store, {
+    const parts = await budgetUsageParts(store, {
       only: { combo_id: 'combo_in' },
       since: at,
       before: at + 60_000,
@@ -434,7 +434,7 @@ function storeContract({ name, open }: Engine): void {
     await writer.flush();
     const found = await responseStore(store, writer, options).get('resp_1', 'key_a');
     assert.deepEqual((found as { input: unknown }).input, answer.input);
-    assert.deepEqual(await countKept(store, 'this'), { kept: 1, unreadable: 0 });
+    assert.deepEqual(await countEncrypted(store, 'this'), { kept: 1, unreadable: 0 });
     assert.equal(
       await placeStore(store, writer, { stored: true, now: () => 1000 }).find('p1', 'other'),
       'foreign',

@@ -3,10 +3,10 @@ import type { RegisteredAgent } from './registered.ts';
 import type { AgentRow } from './schema.ts';
 
 /** Whether and where the program of an agent is. */
-export type FoundProgram = Pick<Detection, 'installed' | 'commandPath' | 'version' | 'reason'>;
+export type ProgramInfo = Pick<Detection, 'installed' | 'commandPath' | 'version' | 'reason'>;
 
 /** An agent as it is shown. */
-export function rowOfAgent(agent: RegisteredAgent, found: FoundProgram): AgentRow {
+export function rowOfAgent(agent: RegisteredAgent, found: ProgramInfo): AgentRow {
   const { builtIn, definition, enabled, record, settings } = agent;
   const { args, binary, description, docs, env, evidence, id, install, name, route } = definition;
   const problem = problemOf(agent, found);
@@ -38,7 +38,7 @@ export function rowOfAgent(agent: RegisteredAgent, found: FoundProgram): AgentRo
 /** Why an agent answers no requests, with the command that mends it; null when it does. */
 export function problemOf(
   { definition, enabled, forbidden }: RegisteredAgent,
-  { installed, reason }: FoundProgram,
+  { installed, reason }: ProgramInfo,
 ): string | null {
   const { binary, id, install, name } = definition;
   if (!installed) {

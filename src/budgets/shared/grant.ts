@@ -1,5 +1,5 @@
 import type { Window } from '../window.ts';
-import { freeOfOthers, isAlive, isContended, type Tally, usedByOthers } from './tally.ts';
+import { freeOfOthers, isAlive, isContended, type Tally, usageByOthers } from './tally.ts';
 
 /** What a gateway asks of a budget that it shares. Amounts are whole, as those of a counter. */
 export interface GrantRequest {
@@ -37,7 +37,7 @@ export interface LeaseGrant {
 export function grantFrom(tally: Tally, request: GrantRequest): LeaseGrant {
   const { at, keep, limit, me, redisNow, unit, waiting, want, window } = request;
   const free = freeOfOthers(tally, me, window, at, redisNow);
-  const used = request.used + usedByOthers(tally, me, window, at, redisNow);
+  const used = request.used + usageByOthers(tally, me, window, at, redisNow);
   const [room, rest] = [limit - used - free.stuck, limit - used - free.all];
   let needed = 0;
   let contended = false;

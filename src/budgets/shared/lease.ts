@@ -32,7 +32,7 @@ export interface Lease {
   /** When it was last reported. */
   reportedAt: number;
   /** When the tally was last heard of. */
-  heardAt: number;
+  receivedAt: number;
   /** How far Redis's clock is ahead of this gateway's, in milliseconds. */
   clockOffset: number;
 }
@@ -70,7 +70,7 @@ export function createLease(key: string, me: string): Lease {
     confirmedSeq: 0,
     demand: { unit: 0, want: 0, admitted: 0, lastAt: Number.NEGATIVE_INFINITY, limited: false },
     reportedAt: Number.NEGATIVE_INFINITY,
-    heardAt: Number.NEGATIVE_INFINITY,
+    receivedAt: Number.NEGATIVE_INFINITY,
     clockOffset: 0,
   };
 }

@@ -10,7 +10,7 @@ import {
   parseTally,
   pruneTally,
   type Tally,
-  usedByOthers,
+  usageByOthers,
 } from './tally.ts';
 
 /** What a gateway says of one budget, and what it may use when that is accepted. */
@@ -53,7 +53,7 @@ export function prepareReport(counter: Counter, lease: Lease, input: ReportInput
   const use = lease.closed === 'removed' ? new Map<number, number>() : localUse(counter, at);
   const used = [...use.values()].reduce((sum, amount) => sum + amount, 0);
   const limit = limitOf(counter);
-  const room = Math.max(0, limit - used - usedByOthers(pendingLease, lease.me, window, at, redisNow));
+  const room = Math.max(0, limit - used - usageByOthers(pendingLease, lease.me, window, at, redisNow));
   const keep = Math.min(room, wantedOf(counter, lease, input));
   lease.reported = use;
   lease.free = keep;

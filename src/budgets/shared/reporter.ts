@@ -159,7 +159,7 @@ async function exchangeOnce(context: ExchangeContext, counters: readonly Counter
   const again: Counter[] = [];
   for (const [index, report] of reports.entries()) {
     const conflict = reply.conflicts[index] ?? null;
-    Object.assign(report.lease, { heardAt: exchangedAt, clockOffset });
+    Object.assign(report.lease, { receivedAt: exchangedAt, clockOffset });
     if (conflict === null) {
       acceptReport(report, reply.epoch);
       // Of a budget that was removed nothing is remembered: the ledger has it.

@@ -1,5 +1,5 @@
 import { type Claim, type ClaimRefusal, reserveAll, reserveHere, type SharedClaims } from '../claim.ts';
-import { type Counter, fits, lapsedLeases, levelAt, limitOf, usedElsewhereAt } from '../counter.ts';
+import { type Counter, fits, lapsedLeases, levelAt, limitOf, usageElsewhereAt } from '../counter.ts';
 import { forgetLease, type Lease, noteAdmitted, noteDemand } from './lease.ts';
 import { leftOf } from './lease-use.ts';
 import { createReporter, PROBE_MS, type Reporter, type ReporterInput, SETTLE_MS } from './reporter.ts';
@@ -187,7 +187,7 @@ function isCovered({ amount, counter }: Claim, at: number): boolean {
 /** Whether there is no room for a claim, whatever others give back. */
 function isFull({ amount, counter }: Claim, at: number): boolean {
   const { held, spent } = levelAt(counter, at);
-  const others = usedElsewhereAt(counter, at) + lapsedLeases(counter, at);
+  const others = usageElsewhereAt(counter, at) + lapsedLeases(counter, at);
   return !isWaitingForOthers(counter) && held + spent + others + amount > limitOf(counter);
 }
 

@@ -105,7 +105,13 @@ export function usedOf(entry: TallyEntry, window: Window, at: number, redisNow: 
 }
 
 /** What the gateways other than `me` have used, of what counts at a moment. */
-export function usedByOthers(given: Tally, me: string, window: Window, at: number, redisNow: number): number {
+export function usageByOthers(
+  given: Tally,
+  me: string,
+  window: Window,
+  at: number,
+  redisNow: number,
+): number {
   let sum = 0;
   for (const [id, entry] of Object.entries(given.entries)) {
     if (id === me) continue;

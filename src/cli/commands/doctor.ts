@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import { countKept } from '../../responses/kept.ts';
+import { countEncrypted } from '../../responses/encrypted-responses.ts';
 import { readRunFile } from '../../run-file.ts';
 import { databasePath } from '../../store/database.ts';
 import {
@@ -171,7 +171,7 @@ async function storage(config: Config, context: Context): Promise<Finding> {
     dataDir,
     sealed: keyed.map(({ name }) => name),
     unreadable: keyed.filter(({ credential }) => credential === null).map(({ name }) => name),
-    responses: await countKept(await context.store(), responses.name),
+    responses: await countEncrypted(await context.store(), responses.name),
   });
 }
 

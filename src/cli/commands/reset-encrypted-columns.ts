@@ -1,5 +1,5 @@
 import { connectionStore } from '../../connections/store.ts';
-import { countKept, forgetKept } from '../../responses/kept.ts';
+import { countEncrypted, deleteEncrypted } from '../../responses/encrypted-responses.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
 import { listAlerts } from '../resources/alerts.ts';
@@ -36,7 +36,7 @@ export const resetEncryptedColumnsCommand: Command = {
     const key = await context.sealingKey();
     const connections = store === null ? null : connectionStore(store, key.key);
     const affected = (await connections?.listSealed()) ?? [];
-    const responses = store === null ? 0 : (await countKept(store, key.responses.name)).kept;
+    const responses = store === null ? 0 : (await countEncrypted(store, key.responses.name)).kept;
     const alerts = (await listAlerts(context)).length;
     const total = affected.length + alerts + responses;
     if (force && store !== null && connections !== null && total > 0) {
@@ -45,7 +45,7 @@ export const resetEncryptedColumnsCommand: Command = {
       await audited(context, entry, async () => {
         await connections.clearCredentials();
         await store.db.deleteFrom('alerts').execute();
-        await forgetKept(store);
+        await deleteEncrypted(store);
       });
     }
     const cleared = force ? affected.length : 0;

@@ -7,7 +7,7 @@ import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { ownCommand } from '../own-command.ts';
 import { openBrowser } from '../terminal/open-browser.ts';
-import { askForUpdate, updateSentence } from '../update-check.ts';
+import { fetchUpdate, updateSentence } from '../update-check.ts';
 import { version } from '../version.ts';
 
 export const serveCommand: Command = {
@@ -103,7 +103,7 @@ async function served(
         started: process.argv[1] ?? '',
       }),
       async checkUpdate() {
-        const answer = await askForUpdate(await context.environment());
+        const answer = await fetchUpdate(await context.environment());
         const message = updateSentence(answer, version());
         if (answer.kind !== 'known') return { kind: 'unknown', message };
         return { kind: 'known', message, newer: answer.newer, next: answer.next };

@@ -69,7 +69,7 @@ export const setupCommand: Command = {
   run: async (options, context) => {
     if (context.io.interactive && !givesAnything(options)) return runWizard(context);
     const password = await passwordOf(options, context);
-    const connectionChoice = await wantedConnection(options, context);
+    const connectionChoice = await connectionFromFlags(options, context);
     const keyName = options.text('key') ?? null;
     if (password === null && connectionChoice === null && keyName === null)
       throw usageError(
@@ -125,7 +125,7 @@ async function passwordOf(options: Options, context: Context): Promise<string | 
   return password;
 }
 
-async function wantedConnection(options: Options, context: Context) {
+async function connectionFromFlags(options: Options, context: Context) {
   if (!addsProvider(options)) {
     if (options.on('test-provider'))
       throw usageError('--test-provider tests what --add-provider adds: give both');
@@ -147,7 +147,7 @@ async function wantedConnection(options: Options, context: Context) {
   };
 }
 
-interface Done {
+interface SetupResult {
   passwordSet: boolean;
   record: ConnectionTestResult['record'] | null;
   tested: ConnectionTestResult | null;
@@ -155,7 +155,7 @@ interface Done {
   key: (Omit<NewKey, 'key'> & { key: string | null }) | null;
 }
 
-async function report({ key, passwordSet, record, tested }: Done, context: Context): Promise<void> {
+async function report({ key, passwordSet, record, tested }: SetupResult, context: Context): Promise<void> {
   const discoveries = await discover(context.setVariables);
   const connected = new Set((await connectionRecords(context)).map(({ provider }) => provider));
   const offered = discoveries.filter(({ provider }) => !connected.has(provider.id));
@@ -186,7 +186,7 @@ async function report({ key, passwordSet, record, tested }: Done, context: Conte
   );
 }
 
-function keyLine({ key, name }: NonNullable<Done['key']>): string {
+function keyLine({ key, name }: NonNullable<SetupResult['key']>): string {
   return key === null
     ? `There is a gateway key "${name}" already; \`gateway keys rotate ${name}\` gives it another text.`
     : `The gateway key "${name}", shown this once only: ${key}`;

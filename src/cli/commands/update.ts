@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts';
 import { failure } from '../terminal/failure.ts';
-import { askForUpdate, updateSentence } from '../update-check.ts';
+import { fetchUpdate, updateSentence } from '../update-check.ts';
 import { version } from '../version.ts';
 
 export const updateCommand: Command = {
@@ -13,7 +13,7 @@ export const updateCommand: Command = {
     { command: 'gateway update --json', does: '{"version","newer","commit","remote_commit","next"}' },
   ],
   run: async (_, context) => {
-    const answer = await askForUpdate(await context.environment());
+    const answer = await fetchUpdate(await context.environment());
     const sentence = updateSentence(answer, version());
     if (answer.kind === 'package') throw failure(1, 'not_supported', sentence);
     if (answer.kind === 'failed') throw failure(1, 'update_unknown', sentence);

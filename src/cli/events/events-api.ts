@@ -17,7 +17,7 @@ export interface EventsReply {
  * Asks the running gateway for something below `/api/events`.
  * @throws a failure for any status of 400 and above but `allowed`
  */
-export async function askEvents(
+export async function requestEvents(
   context: Context,
   path: string,
   send: Omit<GatewayRequest, 'timeoutMs'>,

@@ -47,7 +47,7 @@ export const agentFlags: readonly Flag[] = [
 ];
 
 /** What the flags say. @throws a usage error */
-export function givenSettings(options: Options): Partial<AgentSettingValues> {
+export function settingsFromFlags(options: Options): Partial<AgentSettingValues> {
   const model = options.text('model');
   const folder = options.text('working-directory');
   const most = options.count('max-processes');

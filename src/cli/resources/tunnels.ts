@@ -13,11 +13,11 @@ const refusal = z.object({ code: z.string(), detail: z.string() });
 
 /** What the gateway knows of a tunnel. @throws a failure with what the gateway says */
 export async function tunnelOf(gateway: RunningGateway, id: string): Promise<TunnelRow> {
-  return tunnelRow.parse(await askTunnels(gateway, `/${id}`));
+  return tunnelRow.parse(await requestTunnels(gateway, `/${id}`));
 }
 
 /** Asks the collection of tunnels. @throws a failure with what the gateway says */
-export async function askTunnels(gateway: RunningGateway, path: string, body?: object): Promise<unknown> {
+export async function requestTunnels(gateway: RunningGateway, path: string, body?: object): Promise<unknown> {
   const answer = await gateway.send(`/api/tunnels${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     timeoutMs: TIMEOUT_MS,

@@ -47,7 +47,7 @@ export async function toolPlace(context: Context): Promise<ToolPlace> {
 }
 
 /** The gateway key that was given with `--api-key` or in the environment, or null. */
-export async function givenKey(options: Options, context: Context): Promise<string | null> {
+export async function keyFromFlags(options: Options, context: Context): Promise<string | null> {
   const flag = options.text('api-key');
   if (flag !== undefined) return flag;
   return (await context.variable(keyVariable)) ?? (await context.variable('GATEWAY_API_KEY')) ?? null;

@@ -5,7 +5,7 @@ import { audited } from '../audit.ts';
 import type { Options } from '../command.ts';
 import type { Context } from '../context.ts';
 import { failure, usageError } from '../terminal/failure.ts';
-import { givenKey } from './gateway-facts.ts';
+import { keyFromFlags } from './gateway-facts.ts';
 
 /** The gateway key that a tool gets. `new` is made only when something is written. */
 export type ToolKey = { kind: 'given'; text: string } | { kind: 'none' } | { kind: 'new'; name: string };
@@ -36,7 +36,7 @@ export async function keyForSetup(
   options: Options,
   context: Context,
 ): Promise<ToolKey> {
-  const keyFromFlag = await givenKey(options, context);
+  const keyFromFlag = await keyFromFlags(options, context);
   if (keyFromFlag !== null) return { kind: 'given', text: keyFromFlag };
   if (options.text('remote') !== undefined) return askForKey(context);
   const present = await workingKey(tool, place, context);

@@ -11,7 +11,7 @@ import type { ChildEnd } from '../terminal/exit-code.ts';
 import { failure, usageError } from '../terminal/failure.ts';
 import { CANNOT_RUN, runChild } from './child-program.ts';
 import { toolFlags } from './flags.ts';
-import { type GatewayFacts, givenKey, targetGateway, toolPlace } from './gateway-facts.ts';
+import { type GatewayFacts, keyFromFlags, targetGateway, toolPlace } from './gateway-facts.ts';
 import { launchKey } from './launch-key.ts';
 import { chosenModel } from './model.ts';
 
@@ -92,7 +92,7 @@ async function gatewayFor(
   options: Options,
   context: Context,
 ): Promise<{ facts: GatewayFacts; key: string }> {
-  const keyFromFlag = await givenKey(options, context);
+  const keyFromFlag = await keyFromFlags(options, context);
   if (keyFromFlag === null && options.text('remote') !== undefined)
     throw usageError('Give the key of that gateway with --api-key, MODELGATE_API_KEY or GATEWAY_API_KEY');
   if (keyFromFlag === null) await context.gateway();

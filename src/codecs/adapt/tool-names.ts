@@ -20,7 +20,7 @@ export interface NameRule {
 }
 
 /** A tool as the client knows it. */
-export interface KnownTool {
+export interface ClientTool {
   name: string;
   kind: 'function' | 'custom';
   namespace?: string;
@@ -31,7 +31,7 @@ export interface ToolNames {
   /** The upstream's name for a tool of the client. */
   wireName(tool: { name: string; namespace?: string }): string;
   /** The client's tool for a name of the upstream; null for one that was never sent. */
-  known(wireName: string): KnownTool | null;
+  known(wireName: string): ClientTool | null;
   /** How arguments for a name of the upstream become those that the client's schema asks for; null when they already are. */
   plan(wireName: string): RestorePlan | null;
 }
@@ -41,7 +41,7 @@ const MAX_ID = 64;
 
 /** Names of tools, both ways. */
 interface Names {
-  byWire: Map<string, KnownTool>;
+  byWire: Map<string, ClientTool>;
   byKey: Map<string, string>;
   /** The number to try next for a name that is taken: trying all of them anew would take its time with many tools. */
   suffixes: Map<string, number>;
@@ -109,7 +109,7 @@ function wireNameOf(tool: { name: string; namespace?: string }, all: readonly Na
 
 /** @param all the names that are taken; it is added to the first */
 function addName(
-  tool: KnownTool,
+  tool: ClientTool,
   { keepNamespaces, rule }: Pick<ToolTable, 'keepNamespaces' | 'rule'>,
   all: readonly [Names, ...Names[]],
 ): string {
@@ -128,7 +128,7 @@ function addName(
   return wire;
 }
 
-function knownTool({ kind, name, namespace }: FunctionTool | CustomTool): KnownTool {
+function knownTool({ kind, name, namespace }: FunctionTool | CustomTool): ClientTool {
   return { kind, name, ...(namespace === undefined ? {} : { namespace }) };
 }
 

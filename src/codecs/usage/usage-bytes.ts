@@ -23,7 +23,7 @@ export interface UsageSearch {
   accepts(counts: JsonObject): boolean;
 }
 
-export interface UsageFound {
+export interface UsageMatch {
   counts: JsonObject;
   /** Containers that were still open around the object in what follows it. */
   depth: number;
@@ -42,7 +42,7 @@ const CR = 0x0d;
  * The last usage object in `bytes`, found backwards without parsing anything else. Generated text cannot
  * match: its quotes are escaped. A usage of `null` is passed over.
  */
-export function lastUsage(bytes: Uint8Array, search: UsageSearch): UsageFound | null {
+export function lastUsage(bytes: Uint8Array, search: UsageSearch): UsageMatch | null {
   const key = search.key ?? USAGE;
   let tries = 0;
   let at = lastIndexOfBytes(bytes, key);
@@ -59,7 +59,7 @@ export function lastUsage(bytes: Uint8Array, search: UsageSearch): UsageFound | 
 }
 
 /** The first usage object in `bytes`, found forwards. */
-export function firstUsage(bytes: Uint8Array, search: UsageSearch): UsageFound | null {
+export function firstUsage(bytes: Uint8Array, search: UsageSearch): UsageMatch | null {
   const key = search.key ?? USAGE;
   let tries = 0;
   let at = indexOfBytes(bytes, key);
@@ -81,7 +81,7 @@ function valueOpen(bytes: Uint8Array, end: number): number {
   return bytes[open] === OPEN_OBJECT ? open : -1;
 }
 
-function usageAt(bytes: Uint8Array, open: number, search: UsageSearch): UsageFound | null {
+function usageAt(bytes: Uint8Array, open: number, search: UsageSearch): UsageMatch | null {
   const end = containerEnd(bytes, open, Math.min(bytes.length, open + MAX_OBJECT_BYTES));
   if (end === -1) return null;
   const counts = parseSlice(utf8Text(bytes, open, end));

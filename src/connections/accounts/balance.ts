@@ -16,7 +16,7 @@ export interface Balance {
  * Asks the provider of a connection how much money is left; null where it does not tell.
  * @throws Error when the answer is none, in words that hold no credential
  */
-export async function askBalance(
+export async function fetchBalance(
   connection: OpenConnection,
   provider: Provider,
   options: AskOptions,

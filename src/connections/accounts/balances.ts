@@ -3,7 +3,7 @@ import type { Schedule } from '../../lib/schedule.ts';
 import { findProvider } from '../../providers/index.ts';
 import type { OpenConnection } from '../schema.ts';
 import type { AskOptions } from '../testing/ask.ts';
-import { askBalance, type Balance } from './balance.ts';
+import { type Balance, fetchBalance } from './balance.ts';
 
 /** What a provider told of an account's money. */
 export interface AccountBalances {
@@ -45,7 +45,7 @@ function createBalances({ inUse, now, ...asking }: BalancesInput): Balances {
     const { id } = connection;
     const before = balancesByConnection.get(id) ?? { balances: [], observedAt: now(), error: null };
     try {
-      const balances = await askBalance(connection, provider, { ...asking, timeoutMs: TIMEOUT_MS });
+      const balances = await fetchBalance(connection, provider, { ...asking, timeoutMs: TIMEOUT_MS });
       balancesByConnection.set(id, { balances: balances ?? [], observedAt: now(), error: null });
     } catch (error) {
       balancesByConnection.set(id, { ...before, error: (error as Error).message });

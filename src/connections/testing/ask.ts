@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
+import { createOutboundAgent, type OutboundAgent } from '../../http/outbound/agent.ts';
 import { outboundConnector } from '../../http/outbound/connector.ts';
 import type { Listening } from '../../http/outbound/outbound.ts';
-import { Agent, request } from '../../http/outbound/undici.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { AccessTokens } from '../credentials/access-tokens.ts';
 import { authorise, bearer } from '../credentials/authorise.ts';
@@ -36,26 +36,26 @@ export async function ask(
   provider: Provider,
   { listening = () => null, timeoutMs, tokens }: AskOptions,
 ): Promise<ProbeResponse> {
-  const dispatcher = new Agent({ connect: outboundConnector({ timeoutMs, listening }) });
+  const agent = createOutboundAgent({ connect: outboundConnector({ timeoutMs, listening }) });
   try {
-    const asking = { connection, provider, tokens, timeoutMs, dispatcher };
+    const asking = { connection, provider, tokens, timeoutMs, agent };
     const { body, headers, statusCode } = await send(question, asking);
     return { statusCode, type: String(headers['content-type'] ?? ''), text: await bounded(body) };
   } finally {
-    await dispatcher.destroy();
+    await agent.destroy();
   }
 }
 
-interface Asking extends Pick<AskOptions, 'timeoutMs' | 'tokens'> {
+interface TokenRequest extends Pick<AskOptions, 'timeoutMs' | 'tokens'> {
   connection: OpenConnection;
   provider: Provider;
-  dispatcher: Dispatcher;
+  agent: OutboundAgent;
 }
 
 /** Sends the question as the connection; one that is refused because its token has ended is sent once more. */
 async function send(
   { auth, body, headers, url }: ProbeRequest,
-  { connection, dispatcher, provider, timeoutMs, tokens }: Asking,
+  { agent, connection, provider, timeoutMs, tokens }: TokenRequest,
 ): Promise<Dispatcher.ResponseData> {
   const method = body === null ? 'GET' : 'POST';
   const { origin, pathname, search } = new URL(url);
@@ -69,8 +69,7 @@ async function send(
     body: body === null ? [] : [Buffer.from(body)],
   };
   const once = (proof: Record<string, string>) =>
-    request(url, {
-      dispatcher,
+    agent.request(url, {
       method,
       headers: { ...headers, ...proof },
       body,

@@ -1,5 +1,5 @@
 import { fail, type Span, shown } from './error.ts';
-import { type Evaluator, goesOn } from './evaluator.ts';
+import { collectsFailures, type Evaluator } from './evaluator.ts';
 import { DATA, hasAttribute, readAttribute } from './event.ts';
 import { type FunctionDefinition, type FunctionTable, failureValue, parameterType } from './functions.ts';
 import { compilePattern } from './like.ts';
@@ -184,7 +184,7 @@ export function compileCall(node: Call, scope: Scope): Evaluator {
     for (const arg of args) {
       const value = arg(event, failures);
       if (value !== undefined) values.push(value);
-      else if (goesOn(failures)) failed = true;
+      else if (collectsFailures(failures)) failed = true;
       else return undefined;
     }
     if (failed) return undefined;

@@ -14,6 +14,6 @@ export type Evaluator<T extends Value = Value> = (
 ) => T | undefined;
 
 /** True when, after an error, the other operands are still evaluated for theirs. */
-export function goesOn(failures: Failures | null): failures is Failures {
+export function collectsFailures(failures: Failures | null): failures is Failures {
   return failures?.complete === true;
 }

@@ -1,5 +1,5 @@
 import { fail, type Span, shown } from './error.ts';
-import { type Evaluator, goesOn } from './evaluator.ts';
+import { collectsFailures, type Evaluator } from './evaluator.ts';
 import type { Matcher } from './like.ts';
 import type { ArithmeticOperator, LogicOperator, OrderOperator } from './syntax.ts';
 import { castTo, toBoolean, toInteger, toText, typeOf, type Value, type ValueType } from './value.ts';
@@ -72,7 +72,7 @@ export function logic(
     for (let index = 0; index < operands.length; index += 1) {
       const value = operands[index]?.(event, failures);
       if (value === undefined) {
-        if (!goesOn(failures)) return undefined;
+        if (!collectsFailures(failures)) return undefined;
         failed = true;
       }
       const next = operators[index];
@@ -101,13 +101,13 @@ function pair(
       return (event, failures) => {
         const first = left(event, failures);
         if (first === false) return right(event, failures);
-        if (first === undefined && goesOn(failures)) right(event, failures);
+        if (first === undefined && collectsFailures(failures)) right(event, failures);
         return first;
       };
     case 'XOR':
       return (event, failures) => {
         const first = left(event, failures);
-        if (first === undefined && !goesOn(failures)) return undefined;
+        if (first === undefined && !collectsFailures(failures)) return undefined;
         const second = right(event, failures);
         return first === undefined || second === undefined ? undefined : first !== second;
       };
@@ -123,7 +123,7 @@ export function equality(
 ): Evaluator<boolean> {
   return (event, failures) => {
     const first = left(event, failures);
-    if (first === undefined && !goesOn(failures)) return undefined;
+    if (first === undefined && !collectsFailures(failures)) return undefined;
     const second = right(event, failures);
     if (first === undefined || second === undefined) return undefined;
     const type = typeOf(second);
@@ -187,7 +187,7 @@ function onIntegers<T extends Value>(
 ): Evaluator<T> {
   return (event, failures) => {
     const x = left(event, failures);
-    if (x === undefined && !goesOn(failures)) return undefined;
+    if (x === undefined && !collectsFailures(failures)) return undefined;
     const y = right(event, failures);
     return x === undefined || y === undefined ? undefined : compute(x, y);
   };
@@ -201,7 +201,7 @@ function division(
 ): Evaluator<number> {
   return (event, failures) => {
     const x = left(event, failures);
-    if (x === undefined && !goesOn(failures)) return undefined;
+    if (x === undefined && !collectsFailures(failures)) return undefined;
     const y = right(event, failures);
     if (x === undefined || y === undefined) return undefined;
     if (y !== 0) return compute(x, y);
@@ -227,7 +227,7 @@ export function membership(
     const operandValue = operand(event, failures);
     let failed = operandValue === undefined;
     for (const element of elements) {
-      if (failed && !goesOn(failures)) return undefined;
+      if (failed && !collectsFailures(failures)) return undefined;
       const value = element(event, failures);
       const cast =
         value === undefined || operandValue === undefined ? undefined : castTo(value, typeOf(operandValue));

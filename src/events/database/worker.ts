@@ -33,7 +33,7 @@ const port = parentPort;
 if (port === null) throw new Error('This is no thread of its own');
 const path = String(workerData);
 
-interface Opened {
+interface OpenDatabase {
   readonly database: DatabaseSync;
   readonly room: Room;
   run: ReturnType<typeof callsOf>;
@@ -41,7 +41,7 @@ interface Opened {
   synchronous: 'normal' | 'full';
 }
 
-let opened: Opened | null = null;
+let opened: OpenDatabase | null = null;
 /** Why it could not be opened, or is not used any more. */
 let fault: { readonly error: Error; readonly lasts: boolean; readonly at: number } | null = null;
 
@@ -94,7 +94,7 @@ function failed(error: unknown): void {
   fault = { error: new Error(message), lasts: damaged, at: performance.now() };
 }
 
-function answer(asked: readonly Numbered[], mode: Opened['synchronous']): Reply[] {
+function answer(asked: readonly Numbered[], mode: OpenDatabase['synchronous']): Reply[] {
   if (opened === null && fault?.lasts !== true && performance.now() - (fault?.at ?? 0) > OPEN_AGAIN_MS)
     open();
   // What a damaged file says may be wrong.
@@ -140,7 +140,11 @@ function prepareOnce(of: DatabaseSync): void {
 }
 
 /** One call that fails does not fail the others. */
-function transaction(of: Opened, asked: readonly Numbered[], mode: Opened['synchronous']): Reply[] {
+function transaction(
+  of: OpenDatabase,
+  asked: readonly Numbered[],
+  mode: OpenDatabase['synchronous'],
+): Reply[] {
   const { database } = of;
   try {
     if (mode !== of.synchronous) database.exec(`pragma synchronous = ${mode}`);

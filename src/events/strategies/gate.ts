@@ -125,7 +125,7 @@ interface Waiter {
   take(admitted: Admitted): void;
 }
 
-interface Asked {
+interface PermitRequest {
   readonly limits: readonly Limit[];
   readonly fallbacks: ReadonlyMap<Limit, string>;
 }
@@ -134,7 +134,11 @@ interface Asked {
 const unlimited: Admitted = { kind: 'admitted', done() {}, cancel() {} };
 
 /** Asks one limit after the other. What was given before a refusal goes back. */
-function askFrom(asked: Asked, from: number, permits: readonly Permit[]): Admission | Promise<Admission> {
+function askFrom(
+  asked: PermitRequest,
+  from: number,
+  permits: readonly Permit[],
+): Admission | Promise<Admission> {
   const { limits } = asked;
   const refused = (limit: Limit, retryAfterMs: number, back: readonly Permit[]): Refused => {
     for (const permit of back) permit.cancel();

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { ValueAttribute } from '../counted-columns.ts';
 import type { LedgerReader } from '../sliced-sums.ts';
 import { blobColumn, bytesOf } from './blob.ts';
-import { briefOf, countedIn, type FoundCounts, sorted } from './count-values.ts';
+import { briefOf, type CountResult, countedIn, sorted } from './count-values.ts';
 import { DAY_MS, HOUR_MS } from './sets.ts';
 import {
   type Brief,
@@ -182,7 +182,7 @@ async function sumOfSpans(
 function withRest(
   { db }: LedgerReader,
   { isBrief, sum }: SpansSum,
-  rest: FoundCounts | undefined,
+  rest: CountResult | undefined,
 ): CountedValues {
   const unnumbered = new Map<number, string>();
   if (rest !== undefined) {

@@ -60,7 +60,7 @@ export function setFor(query: SumsQuery): KeptSet | null {
 
 /** The same with the sums of shorter spans that there are for the times between: those are packed. */
 export function setsFor(query: SumsQuery): readonly KeptSet[] {
-  const wanted = wantedDimensions(query);
+  const wanted = requestedDimensions(query);
   const fits = (set: KeptSet) => holds(set, wanted) && fitsTime(set, query);
   const whole = keptSets.find(fits);
   if (whole?.stepMs === HOUR_MS) return [whole];
@@ -68,7 +68,7 @@ export function setsFor(query: SumsQuery): readonly KeptSet[] {
   return [whole, hours].filter((set) => set !== undefined);
 }
 
-function wantedDimensions({ by, only = {} }: SumsQuery): ReadonlySet<Dimension> {
+function requestedDimensions({ by, only = {} }: SumsQuery): ReadonlySet<Dimension> {
   const filters = Object.entries(only).flatMap(([name, value]) =>
     value === undefined ? [] : [name as Dimension],
   );

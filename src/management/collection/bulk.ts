@@ -15,7 +15,7 @@ import {
 import type { CollectionContext, CollectionRequest } from './collection.ts';
 import type { BulkVerb, Operation } from './operation.ts';
 import { referenceIn } from './read.ts';
-import { hrefOf, shownOutcome, shownRow, visibleAttributes } from './shown.ts';
+import { hrefOf, shownRow, visibleAttributes, visibleOutcome } from './shown.ts';
 
 /**
  * Does the same to several members, one after the other: each has its result, and that one fails keeps none of the
@@ -53,7 +53,7 @@ function doneToOne(
     case 'act':
       return withMember(context, request, { ...verb, id }, async (row) => {
         const outcome = await runAction(context, request, verb, row, inputOfAction(verb.action, content, at));
-        return shownOutcome(request, row.id, outcome);
+        return visibleOutcome(request, row.id, outcome);
       });
     case 'update':
       return withMemberLock(context, request, id, async (row) => {
@@ -67,7 +67,7 @@ function doneToOne(
         const outcome = request.dryRun
           ? { success: true, message: `"${row.id}" would be deleted` }
           : await removeOne(context, request, row);
-        return shownOutcome(request, row.id, outcome);
+        return visibleOutcome(request, row.id, outcome);
       });
   }
 }

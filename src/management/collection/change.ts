@@ -9,7 +9,7 @@ import { changedAttributes, masked, withAudit, withoutSecrets } from './audit.ts
 import type { CollectionContext, CollectionRequest } from './collection.ts';
 import type { Operation } from './operation.ts';
 import { memberOf, tagOf } from './read.ts';
-import { hrefOf, idOf, shownOutcome, shownRow, visibleAttributes } from './shown.ts';
+import { hrefOf, idOf, shownRow, visibleAttributes, visibleOutcome } from './shown.ts';
 
 type OperationOf<Kind extends Operation['kind']> = Operation & { kind: Kind };
 
@@ -119,11 +119,11 @@ export async function removeMember(
       const possible = resource.remove?.possible?.(row) ?? true;
       const message = possible ? `"${row.id}" would be deleted` : `"${row.id}" cannot be deleted`;
       const outcome = { success: possible, message };
-      return { status: 200, body: shownOutcome(request, row.id, outcome), headers: dryRunHeaders };
+      return { status: 200, body: visibleOutcome(request, row.id, outcome), headers: dryRunHeaders };
     }
     const outcome = await removeOne(context, request, row);
     if (!answered) return { status: 204, body: null, headers: {} };
-    return { status: 200, body: shownOutcome(request, row.id, outcome), headers: {} };
+    return { status: 200, body: visibleOutcome(request, row.id, outcome), headers: {} };
   });
 }
 
@@ -152,7 +152,7 @@ export async function runMemberAction(
     const outcome = await runAction(context, request, { name, action }, row, valid);
     return {
       status: outcome.success ? 200 : 400,
-      body: shownOutcome(request, row.id, outcome),
+      body: visibleOutcome(request, row.id, outcome),
       headers: request.dryRun ? dryRunHeaders : {},
     };
   });

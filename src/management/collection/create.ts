@@ -7,7 +7,7 @@ import { withAudit, withoutSecrets } from './audit.ts';
 import { bulkResult, checkRate, declaredAttributes } from './change.ts';
 import type { CollectionContext, CollectionRequest } from './collection.ts';
 import type { Operation } from './operation.ts';
-import { shownOutcome, shownRow, visibleAttributes } from './shown.ts';
+import { shownRow, visibleAttributes, visibleOutcome } from './shown.ts';
 
 /**
  * Makes members. All inputs are looked at before the first is made; what fails after that is said in its place. What a
@@ -70,5 +70,5 @@ async function createOne(
   });
   if (taskId === undefined) return { ...shownRow(request, row, visibleAttributes(request), null), ...secret };
   const message = `"${row.id}" is being made, and the task tells when it is done`;
-  return { id: row.id, ...shownOutcome(request, row.id, { success: true, message, taskId }) };
+  return { id: row.id, ...visibleOutcome(request, row.id, { success: true, message, taskId }) };
 }

@@ -35,7 +35,7 @@ export async function serveResource(context: CollectionContext, request: Collect
   try {
     const run = () => carriedOut(noting, request, operation);
     const key = repeatable(request, operation) ? idempotencyKey(request.headers['idempotency-key']) : null;
-    return await (key === null ? run() : context.once.answer(askedFor(request, key), run));
+    return await (key === null ? run() : context.once.answer(requestedAction(request, key), run));
   } catch (error) {
     // What a resource refuses by itself, before anything of it was to be changed.
     if (error instanceof GatewayError && error.kind === 'permission' && !noted)
@@ -49,7 +49,7 @@ function repeatable({ dryRun, method }: CollectionRequest, { kind }: Operation):
   return method === 'POST' && kind !== 'query' && !dryRun;
 }
 
-function askedFor(
+function requestedAction(
   { body, caller, params, prefix, resource, rest }: CollectionRequest,
   key: string,
 ): IdempotentRequest {

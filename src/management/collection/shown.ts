@@ -94,7 +94,7 @@ function offered(
 }
 
 /** What an action came to, as it is answered. */
-export function shownOutcome(view: View, id: string, outcome: Outcome): Record<string, unknown> {
+export function visibleOutcome(view: View, id: string, outcome: Outcome): Record<string, unknown> {
   const { message, result, success, taskId } = outcome;
   return {
     success,

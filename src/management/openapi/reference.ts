@@ -57,7 +57,7 @@ export interface PathItem {
 const verbs = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** What the page shows. */
-interface Shown {
+interface ReferenceEntry {
   document: ApiDocument;
   /** Words that an operation has to have, all of them; none for all operations. */
   search: string;
@@ -74,7 +74,7 @@ interface Section {
  * The document as one page of HTML, without scripts, with everything escaped: an index of all operations, a search that the
  * server answers, and for each operation its parameters, its body and one response, with examples.
  */
-export function renderReference({ document, search }: Shown): string {
+export function renderReference({ document, search }: ReferenceEntry): string {
   const { components, info } = document;
   const sections = sectionsOf(document, search);
   const total = sections.reduce(

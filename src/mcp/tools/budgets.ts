@@ -47,14 +47,14 @@ export const setBudget = tool({
   },
 });
 
-interface Wanted {
+interface BudgetInput {
   scope: string;
   subject?: string | undefined;
   metric: string;
   period?: string | undefined;
 }
 
-function isSame(row: ApiBody, { metric, period, scope, subject }: Wanted): boolean {
+function isSame(row: ApiBody, { metric, period, scope, subject }: BudgetInput): boolean {
   return (
     row['scope'] === scope &&
     row['metric'] === metric &&

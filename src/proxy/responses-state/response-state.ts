@@ -18,7 +18,7 @@ import {
   readableItem,
   resolved,
 } from '../../responses/chain.ts';
-import { asksForSummary, isTrigger } from '../../responses/compact.ts';
+import { isTrigger, withSummaryRequest } from '../../responses/compact.ts';
 import { continueResponse, inputItems } from '../../responses/continuation.ts';
 import type { ResponsePlaces } from '../../responses/places.ts';
 import type { ResponseMemory, SizedResponse } from '../../responses/stored.ts';
@@ -163,7 +163,7 @@ function joinedTo(chain: readonly SizedResponse[], convert: typeof whole, reques
 /** The conversation as its provider is to see it: what is kept of it is the gateway's affair. */
 export function conversationOf(conversation: Conversation, { compacts }: ResponseState): Conversation {
   const withoutStore = { ...conversation, store: null };
-  return compacts ? asksForSummary(withoutStore) : withoutStore;
+  return compacts ? withSummaryRequest(withoutStore) : withoutStore;
 }
 
 /** A request with what its response is to say about its state. */

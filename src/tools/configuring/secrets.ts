@@ -12,7 +12,7 @@ export function redacted(text: string, secrets: readonly string[]): string {
 }
 
 /** The address without a password in it. */
-export function shownAddress(address: string): string {
+export function displayAddress(address: string): string {
   return address.replace(/\/\/[^/@]*@/, '//…@');
 }
 

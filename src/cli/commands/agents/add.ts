@@ -2,7 +2,7 @@ import { addAgent } from '../../../agents/registry/change.ts';
 import { newAgentInput } from '../../../agents/registry/schema.ts';
 import { audited } from '../../audit.ts';
 import type { Command, Options } from '../../command.ts';
-import { agentFlags, agentRow, agentsIn, givenSettings } from '../../resources/agents.ts';
+import { agentFlags, agentRow, agentsIn, settingsFromFlags } from '../../resources/agents.ts';
 import { usageError } from '../../terminal/failure.ts';
 
 export const agentsAddCommand: Command = {
@@ -82,7 +82,7 @@ function described(id: string, options: Options) {
     args: [...options.texts('arg')],
     env: [...options.texts('env')],
     enabled: options.on('enable'),
-    ...givenSettings({ ...options, on: (flag) => flag === 'enable' && options.on(flag) }),
+    ...settingsFromFlags({ ...options, on: (flag) => flag === 'enable' && options.on(flag) }),
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
   };
 }

@@ -1,7 +1,7 @@
 import { changeAgent } from '../../../agents/registry/change.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
-import { agentArgument, agentFlags, agentRow, agentsIn, givenSettings } from '../../resources/agents.ts';
+import { agentArgument, agentFlags, agentRow, agentsIn, settingsFromFlags } from '../../resources/agents.ts';
 import { usageError } from '../../terminal/failure.ts';
 
 export const agentsEditCommand: Command = {
@@ -18,7 +18,7 @@ export const agentsEditCommand: Command = {
   ],
   run: async (options, context) => {
     const id = options.argument('agent') ?? '';
-    const settings = givenSettings(options);
+    const settings = settingsFromFlags(options);
     if (Object.keys(settings).length === 0)
       throw usageError('Say what is to be changed: --model, --through-gateway …');
     const agents = await agentsIn(context);

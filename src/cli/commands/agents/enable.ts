@@ -1,7 +1,7 @@
 import { changeAgent } from '../../../agents/registry/change.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
-import { agentArgument, agentFlags, agentRow, agentsIn, givenSettings } from '../../resources/agents.ts';
+import { agentArgument, agentFlags, agentRow, agentsIn, settingsFromFlags } from '../../resources/agents.ts';
 
 export const agentsEnableCommand: Command = {
   arguments: [agentArgument],
@@ -21,7 +21,7 @@ export const agentsEnableCommand: Command = {
   ],
   run: async (options, context) => {
     const id = options.argument('agent') ?? '';
-    const settings = givenSettings(options);
+    const settings = settingsFromFlags(options);
     const agents = await agentsIn(context);
     const entry = { action: 'acp_agents.enable', target: id, input: { ...settings } };
     await audited(context, entry, () => changeAgent(agents, id, { ...settings, enabled: true }));

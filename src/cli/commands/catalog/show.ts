@@ -1,6 +1,6 @@
 import type { Catalog, SourcePrices } from '../../../catalog/catalog.ts';
 import { rowOfInfo } from '../../../catalog/info-row.ts';
-import { type ModelPrice, shownRate } from '../../../catalog/price.ts';
+import { displayRate, type ModelPrice } from '../../../catalog/price.ts';
 import { rowOfPrice } from '../../../catalog/price-row.ts';
 import { rowOfDataSet } from '../../../catalog/resource.ts';
 import { allProviders, findProvider } from '../../../providers/index.ts';
@@ -139,7 +139,7 @@ function sourcesOf(provider: Provider, model: string, catalog: Catalog): Record<
 function ratesOf({ source: _, ...rates }: ModelPrice): string {
   return Object.entries(rates)
     .flatMap(([bucket, rate]) =>
-      rate === null || rate === undefined ? [] : [`${bucket} ${shownRate(rate)}`],
+      rate === null || rate === undefined ? [] : [`${bucket} ${displayRate(rate)}`],
     )
     .join(', ');
 }
@@ -185,7 +185,7 @@ function sellerOf(provider: Provider, model: string, catalog: Catalog, at: numbe
   const price = catalog.priceOf(provider, model, at);
   const rate = (which: 'input' | 'output') => {
     const rate = price?.[which] ?? null;
-    return rate === null ? 'unknown' : shownRate(rate);
+    return rate === null ? 'unknown' : displayRate(rate);
   };
   return {
     provider: provider.id,

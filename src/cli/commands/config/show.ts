@@ -4,7 +4,7 @@ import { readSettings, settingsPath } from '../../../settings/file.ts';
 import { settings, sourceOf } from '../../../settings/list.ts';
 import type { Command } from '../../command.ts';
 
-interface Shown {
+interface SettingRow {
   name: string;
   value: unknown;
   source: ConfigSource;
@@ -19,7 +19,7 @@ export const configShowCommand: Command = {
   run: async (_, context) => {
     const config = await context.config();
     const file = readSettings(config.dataDir);
-    const shown: Shown[] = settings.map((setting) => ({
+    const shown: SettingRow[] = settings.map((setting) => ({
       name: setting.name,
       value: setting.read(config),
       source: sourceOf(setting, config, file),
@@ -31,7 +31,7 @@ export const configShowCommand: Command = {
       provider_keys_in_environment: variables,
     };
     context.io.result(document, () => {
-      const rows = context.io.table<Shown>(
+      const rows = context.io.table<SettingRow>(
         [
           { title: 'SETTING', cell: ({ name }) => name },
           { title: 'VALUE', cell: valueCell },
@@ -49,7 +49,7 @@ function unused(variables: readonly string[]): string {
   return `Provider keys in the environment (offered by \`gateway setup\`, never used silently): ${variables.join(', ')}`;
 }
 
-function valueCell({ value }: Shown): string {
+function valueCell({ value }: SettingRow): string {
   if (value === null) return '-';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -1,7 +1,7 @@
 import type { Command } from '../../command.ts';
 import { type Variable, variables } from '../../variables.ts';
 
-interface Shown extends Pick<Variable, 'name' | 'summary'> {
+interface VariableRow extends Pick<Variable, 'name' | 'summary'> {
   set: boolean;
   /** Null when it is not set, or a secret. */
   value: string | null;
@@ -17,13 +17,13 @@ export const envShowCommand: Command = {
     { command: 'gateway env show --json', does: '{"variables":[{"name","set","value","summary"}]}' },
   ],
   run: async (_, context) => {
-    const shown: Shown[] = [];
+    const shown: VariableRow[] = [];
     for (const { name, secret, summary } of variables) {
       const value = await context.variable(name);
       shown.push({ name, set: value !== undefined, value: secret ? null : (value ?? null), summary });
     }
     context.io.result({ variables: shown }, () =>
-      context.io.table<Shown>(
+      context.io.table<VariableRow>(
         [
           { title: 'VARIABLE', cell: ({ name }) => name },
           { title: 'VALUE', cell: ({ set, value }) => value ?? (set ? '(set)' : '-') },

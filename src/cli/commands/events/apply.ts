@@ -4,7 +4,7 @@ import type { Command } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { configFileArgument, configSource, problemLines } from '../../events/event-config.ts';
 import { appliedConfig, changeLines, problemRow } from '../../events/events-answers.ts';
-import { askEvents } from '../../events/events-api.ts';
+import { requestEvents } from '../../events/events-api.ts';
 import { count } from '../../terminal/text.ts';
 
 const verdict = z.object({ errors: z.array(problemRow).default([]), warnings: z.array(problemRow) });
@@ -38,7 +38,7 @@ export const eventsApplyCommand: Command = {
         : { type: 'application/x-protobuf', bytes: source.bytes };
     const headers = { 'if-match': version === undefined ? '*' : `"${version}"` };
     const path = `/config${options.on('dry-run') ? '?dry_run=true' : ''}`;
-    const { body } = await askEvents(context, path, { method: 'PUT', content, headers }, 400);
+    const { body } = await requestEvents(context, path, { method: 'PUT', content, headers }, 400);
     const { errors, warnings } = verdict.parse(body);
     const problems: ConfigProblem[] = [
       ...errors.map((one) => ({ ...one, severity: 'error' as const })),

@@ -6,7 +6,7 @@ import {
 } from '../../../management/events/dead-letter-schema.ts';
 import type { Command, Options } from '../../command.ts';
 import type { Context } from '../../context.ts';
-import { askEvents } from '../../events/events-api.ts';
+import { requestEvents } from '../../events/events-api.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';
 import { usageError } from '../../terminal/failure.ts';
 import { count, localTime, printable } from '../../terminal/text.ts';
@@ -78,7 +78,7 @@ async function list(options: Options, context: Context): Promise<0> {
   }
   const limit = options.count('limit');
   if (limit !== undefined) query.set('limit', String(limit));
-  const { body } = await askEvents(context, `/dead-letters?${query}`, { method: 'GET' });
+  const { body } = await requestEvents(context, `/dead-letters?${query}`, { method: 'GET' });
   const { count: total, next, resources } = deadLettersRecord.parse(body);
   if (next !== null) io.note(`There are more: --after ${next}`);
   io.result({ dead_letters: resources, count: total, next }, () => {
@@ -101,7 +101,7 @@ async function list(options: Options, context: Context): Promise<0> {
 
 async function show([id, ...others]: readonly string[], context: Context): Promise<0> {
   if (id === undefined || others.length > 0) throw usageError('Name one dead letter');
-  const { body } = await askEvents(context, `/dead-letters/${encodeURIComponent(id)}`, { method: 'GET' });
+  const { body } = await requestEvents(context, `/dead-letters/${encodeURIComponent(id)}`, { method: 'GET' });
   const letter = deadLetterRecord.parse(body);
   context.io.result(letter, () => JSON.stringify(letter, null, 2).split('\n').map(safeLine).join('\n'));
   return 0;
@@ -131,7 +131,7 @@ async function change(
   };
   const ask = async (dryRun: boolean): Promise<number> => {
     const path = `/dead-letters:${action}${dryRun ? '?dry_run=true' : ''}`;
-    return letterCount.parse((await askEvents(context, path, { method: 'POST', body })).body).count;
+    return letterCount.parse((await requestEvents(context, path, { method: 'POST', body })).body).count;
   };
   const dryRun = options.on('dry-run');
   if (action === 'purge' && !dryRun) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Command } from '../../command.ts';
 import { configVersionRow } from '../../events/events-answers.ts';
-import { askEvents } from '../../events/events-api.ts';
+import { requestEvents } from '../../events/events-api.ts';
 import { localTime, printable } from '../../terminal/text.ts';
 
 const list = z.object({ resources: z.array(configVersionRow) });
@@ -16,7 +16,7 @@ export const eventsHistoryCommand: Command = {
   ],
   run: async (_, context) => {
     const { io } = context;
-    const { body } = await askEvents(context, '/config/versions', { method: 'GET' });
+    const { body } = await requestEvents(context, '/config/versions', { method: 'GET' });
     const { resources: versions } = list.parse(body);
     if (versions.length === 0) io.note('No configuration was put into force yet: the built-in one runs.');
     io.result({ versions }, () =>

@@ -1,6 +1,6 @@
 import type { Command } from '../../command.ts';
 import { appliedConfig, changeLines } from '../../events/events-answers.ts';
-import { askEvents } from '../../events/events-api.ts';
+import { requestEvents } from '../../events/events-api.ts';
 
 export const eventsRollbackCommand: Command = {
   arguments: [{ name: 'version', summary: 'a version of `gateway events history`', required: true }],
@@ -12,7 +12,7 @@ export const eventsRollbackCommand: Command = {
     const version = encodeURIComponent(options.argument('version') ?? '');
     const dryRun = options.on('dry-run');
     const path = `/config/versions/${version}:restore${dryRun ? '?dry_run=true' : ''}`;
-    const { body } = await askEvents(context, path, { method: 'POST' });
+    const { body } = await requestEvents(context, path, { method: 'POST' });
     const applied = appliedConfig.parse(body);
     context.io.result({ applied: !dryRun, version: applied.version ?? null, changes: applied.changes }, () =>
       [

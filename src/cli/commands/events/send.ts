@@ -51,13 +51,13 @@ export const eventsSendCommand: Command = {
     const { io } = context;
     const events = await eventsOf(options, io);
     const gateway = await context.gateway();
-    const sent: Sent[] = [];
+    const sent: SendResult[] = [];
     for (let from = 0; from < events.length; from += MOST_AT_ONCE)
       sent.push(...(await send(gateway, events.slice(from, from + MOST_AT_ONCE), options.text('as'))));
     const accepted = sent.filter(isAccepted).length;
     io.result({ accepted, events: sent }, () =>
       [
-        io.table<Sent>(
+        io.table<SendResult>(
           [
             { title: 'ID', cell: ({ id }) => id },
             { title: 'SOURCE', cell: ({ source }) => source },
@@ -72,14 +72,14 @@ export const eventsSendCommand: Command = {
   },
 };
 
-interface Sent {
+interface SendResult {
   id: string;
   /** The source of the configuration. */
   source: string;
   outcome: string;
 }
 
-const isAccepted = ({ outcome }: Sent): boolean => outcome === 'accepted' || outcome === 'spooled';
+const isAccepted = ({ outcome }: SendResult): boolean => outcome === 'accepted' || outcome === 'spooled';
 
 async function eventsOf(options: Options, io: Io): Promise<readonly CloudEvent[]> {
   const file = options.argument('file');
@@ -119,7 +119,7 @@ async function send(
   gateway: RunningGateway,
   events: readonly CloudEvent[],
   as: string | undefined,
-): Promise<Sent[]> {
+): Promise<SendResult[]> {
   const query = as === undefined ? '' : `?source=${encodeURIComponent(as)}`;
   const answer = await gateway.send(`/api/events${query}`, {
     method: 'POST',

@@ -1,5 +1,5 @@
 import type { Command } from '../../command.ts';
-import { askEvents } from '../../events/events-api.ts';
+import { requestEvents } from '../../events/events-api.ts';
 import { usageError } from '../../terminal/failure.ts';
 
 export const eventsShowCommand: Command = {
@@ -21,12 +21,12 @@ export const eventsShowCommand: Command = {
   run: async (options, context) => {
     const version = options.count('version');
     if (version !== undefined) {
-      const { body } = await askEvents(context, `/config/versions/${version}`, { method: 'GET' });
+      const { body } = await requestEvents(context, `/config/versions/${version}`, { method: 'GET' });
       context.io.result(Object(body), () => String(Object(body).text).trimEnd());
       return 0;
     }
     const accept = context.io.json ? 'application/json' : 'application/yaml';
-    const { body, headers, text } = await askEvents(context, '/config', {
+    const { body, headers, text } = await requestEvents(context, '/config', {
       method: 'GET',
       headers: { accept },
     });

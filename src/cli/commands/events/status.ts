@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type StatusRecord, statusRecord } from '../../../management/events/status-schema.ts';
 import type { Command } from '../../command.ts';
 import type { Context } from '../../context.ts';
-import { askEvents } from '../../events/events-api.ts';
+import { requestEvents } from '../../events/events-api.ts';
 import type { Io } from '../../terminal/io.ts';
 import { count, printable } from '../../terminal/text.ts';
 
@@ -33,7 +33,7 @@ export const eventsStatusCommand: Command = {
 };
 
 async function ask(context: Context): Promise<StatusRecord> {
-  return statusRecord.parse((await askEvents(context, '/status', { method: 'GET' })).body);
+  return statusRecord.parse((await requestEvents(context, '/status', { method: 'GET' })).body);
 }
 
 const isWell = ({ config, problems }: StatusRecord): boolean =>

@@ -2,8 +2,8 @@ import { keyVariable } from '../../../tools/tool.ts';
 import type { Command } from '../../command.ts';
 import { toolFlags } from '../../tools/flags.ts';
 import {
-  givenKey,
   installedTool,
+  keyFromFlags,
   namedTool,
   targetGateway,
   toolIds,
@@ -27,7 +27,7 @@ export const toolsConfigureCommand: Command = {
   run: async (options, context) => {
     const place = await toolPlace(context);
     const tool = await installedTool(await namedTool(options.argument('tool'), context), place);
-    const text = await givenKey(options, context);
+    const text = await keyFromFlags(options, context);
     const facts = await targetGateway(options, context, text);
     const key = text === null ? ({ kind: 'none' } as const) : ({ kind: 'given', text } as const);
     const model = options.text('model') ?? null;

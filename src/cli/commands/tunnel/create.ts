@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '../../command.ts';
 import type { RunningGateway } from '../../gateway/client.ts';
-import { askTunnels, type TunnelRow, tunnelIds, tunnelOf } from '../../resources/tunnels.ts';
+import { requestTunnels, type TunnelRow, tunnelIds, tunnelOf } from '../../resources/tunnels.ts';
 import { failure } from '../../terminal/failure.ts';
 
 /** How long the service may take to give an address. */
@@ -21,7 +21,7 @@ export const tunnelCreateCommand: Command = {
   run: async (options, context) => {
     const kind = options.argument('kind') ?? '';
     const gateway = await context.gateway();
-    await askTunnels(gateway, '', { action: 'create', kind, domain: options.text('domain') });
+    await requestTunnels(gateway, '', { action: 'create', kind, domain: options.text('domain') });
     const row = await opened(gateway, kind);
     context.io.result(row, () => `${row.url}`);
     context.io.note(`Tools use ${row.url} or ${row.url}/v1 with a gateway key.`);

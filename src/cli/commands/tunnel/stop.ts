@@ -1,5 +1,5 @@
 import type { Command } from '../../command.ts';
-import { askTunnels, tunnelIds } from '../../resources/tunnels.ts';
+import { requestTunnels, tunnelIds } from '../../resources/tunnels.ts';
 
 export const tunnelStopCommand: Command = {
   arguments: [{ name: 'kind', summary: 'which tunnel', required: true, choices: tunnelIds }],
@@ -10,7 +10,7 @@ export const tunnelStopCommand: Command = {
     const kind = options.argument('kind') ?? '';
     const gateway = await context.gateway();
     const removed = options.on('remove');
-    await askTunnels(gateway, `/${kind}`, { action: removed ? 'delete' : 'stop' });
+    await requestTunnels(gateway, `/${kind}`, { action: removed ? 'delete' : 'stop' });
     context.io.result({ id: kind, stopped: true, removed }, () =>
       removed ? `The tunnel ${kind} is stopped and forgotten.` : `The tunnel ${kind} is stopped.`,
     );

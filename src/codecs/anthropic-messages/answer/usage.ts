@@ -11,7 +11,7 @@ import {
 } from '../../json/values.ts';
 import { tierWord } from '../../model/tier.ts';
 import { isEmptyUsage } from '../../usage/token-counts.ts';
-import { firstUsage, lastUsage, type UsageFound, type UsageSearch } from '../../usage/usage-bytes.ts';
+import { firstUsage, lastUsage, type UsageMatch, type UsageSearch } from '../../usage/usage-bytes.ts';
 import { addUsage, noUsage, type Usage } from '../../wire-format.ts';
 import type {
   CacheLifetimes,
@@ -56,7 +56,7 @@ export function tierIn(usage: MessagesCounts): string | null {
   return usage.speed === 'fast' ? 'fast' : tierWord(usage.service_tier);
 }
 
-function mergeCounts(start: UsageFound | null, last: UsageFound | null): MessagesCounts {
+function mergeCounts(start: UsageMatch | null, last: UsageMatch | null): MessagesCounts {
   return mergeUsage(objectOf(start?.counts), objectOf(last?.counts));
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../json/values.ts';
 import { tierAtEnds } from '../../usage/tier-bytes.ts';
 import { disjoint, isEmptyUsage } from '../../usage/token-counts.ts';
-import { lastUsage, type UsageFound, type UsageSearch } from '../../usage/usage-bytes.ts';
+import { lastUsage, type UsageMatch, type UsageSearch } from '../../usage/usage-bytes.ts';
 import type { Usage } from '../../wire-format.ts';
 import type {
   InputDetails,
@@ -41,7 +41,7 @@ export function readTier(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'str
 }
 
 /** The usage object of a terminal event in `bytes`. */
-export function findStreamUsage(bytes: Uint8Array): UsageFound | null {
+export function findStreamUsage(bytes: Uint8Array): UsageMatch | null {
   return lastUsage(bytes, inStream);
 }
 

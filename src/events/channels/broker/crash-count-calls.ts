@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { ConsumerKey } from '../sqlite/channel-calls.ts';
 
 /** A message of a broker that is about to be handled. */
-export interface BegunMessage {
+export interface StartedMessage {
   /** What names it at each of its deliveries. */
   readonly position: string;
   /** How many deliveries of it ended without an outcome, where nothing is counted yet. */
@@ -16,7 +16,7 @@ export interface BegunMessage {
 export interface CrashCountCalls {
   /** From now on the end of the process is a crash of these messages. @returns their crashes so far, in the same order */
   beginMessages(
-    input: ConsumerKey & { readonly messages: readonly BegunMessage[]; readonly now: number },
+    input: ConsumerKey & { readonly messages: readonly StartedMessage[]; readonly now: number },
   ): number[];
   /** The message was given back: nothing happened to it. */
   releaseMessage(input: ConsumerKey & { readonly position: string }): null;

@@ -75,7 +75,7 @@ export function openMqtt(input: MqttInput): Promise<MqttConnection> {
     const options = { protocolVersion: version };
     const send = (packet: Packet) => void socket.write(generate(packet, options));
     let session: Session | null = null;
-    let heardAt = performance.now();
+    let receivedAt = performance.now();
     let keepalive: NodeJS.Timeout | undefined;
 
     const end = (error: Error) => {
@@ -87,7 +87,7 @@ export function openMqtt(input: MqttInput): Promise<MqttConnection> {
     };
     const opening = setTimeout(() => end(new Error('The MQTT server did not answer in time')), CONNECT_MS);
     const watch = () => {
-      if (performance.now() - heardAt > 1.5 * KEEPALIVE_S * 1_000)
+      if (performance.now() - receivedAt > 1.5 * KEEPALIVE_S * 1_000)
         end(new Error('The MQTT server stopped answering'));
       else send({ cmd: 'pingreq' });
     };
@@ -128,7 +128,7 @@ export function openMqtt(input: MqttInput): Promise<MqttConnection> {
       end(old ? new OldMqttServer() : new Error(`What the MQTT server sent is not MQTT: ${String(error)}`));
     });
     socket.on('data', (bytes) => {
-      heardAt = performance.now();
+      receivedAt = performance.now();
       packets.parse(bytes);
     });
     socket.on('error', end);

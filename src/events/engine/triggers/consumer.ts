@@ -36,7 +36,7 @@ export interface ConsumerStatus {
   readonly channelError: string | null;
 }
 
-interface Held {
+interface HeldDelivery {
   readonly delivery: Delivery;
   readonly size: number;
   /** Until when the channel keeps it for this consumer, by the consumer's clock. Afterwards another gateway may have it. */
@@ -51,8 +51,8 @@ export function createConsumer(context: TriggerContext, subscription: TriggerSub
   const parallel = inFlightAtMost(context);
   const suspectsAtOnce = runsInProcess(context) ? 1 : parallel;
   const stopping = new AbortController();
-  const buffer: Held[] = [];
-  const inFlight = new Map<Held, Promise<void>>();
+  const buffer: HeldDelivery[] = [];
+  const inFlight = new Map<HeldDelivery, Promise<void>>();
   /** Of these, those that the processor has. The others wait for the channel to know what became of them. */
   let processing = 0;
   let bytes = 0;
@@ -127,15 +127,15 @@ export function createConsumer(context: TriggerContext, subscription: TriggerSub
     }
     work();
   };
-  const hold = (one: Held) => {
+  const hold = (one: HeldDelivery) => {
     if (held() === 0) renewLater();
     buffer.push(one);
     bytes += one.size;
     averageBytes = Math.max(1, averageBytes * 0.9 + one.size * 0.1);
   };
-  const isHeld = ({ until }: Held) => clock.now() < until;
+  const isHeld = ({ until }: HeldDelivery) => clock.now() < until;
   /** As after a pause of the whole process: it comes again, here or at another gateway. */
-  const giveUp = (one: Held) => {
+  const giveUp = (one: HeldDelivery) => {
     bytes -= one.size;
     if (held() === 0) cancelRenewal();
     const isHereAgain = [...buffer, ...inFlight.keys()].some(

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 import { type S3Stub, startS3 } from '../../../../test/support/s3.ts';
 import { createLog } from '../../../lib/log.ts';
-import { objectSegments, TakenOver } from './object-segments.ts';
+import { objectSegments, TakenOverError } from './object-segments.ts';
 import { openObjects } from './open-objects.ts';
 
 /** One log, and several gateways that want it, at an object store that fails. */
@@ -41,8 +41,8 @@ describe('a log in an object store', () => {
       const one = await first.write(bytes('one'));
       const second = await openLog(address, 'second');
       assert.ok((await second.open(0)).includes(one));
-      await assert.rejects(first.write(bytes('lost')), TakenOver);
-      await assert.rejects(first.write(bytes('lost again')), TakenOver);
+      await assert.rejects(first.write(bytes('lost')), TakenOverError);
+      await assert.rejects(first.write(bytes('lost again')), TakenOverError);
       const two = await second.write(bytes('two'));
       assert.equal((await second.read(two)).toString(), 'two');
       const third = await openLog(address, 'third');

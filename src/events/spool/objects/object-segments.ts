@@ -16,7 +16,7 @@ export interface ObjectSegmentsInput {
 }
 
 /** Another gateway has the log now. */
-export class TakenOver extends Error {}
+export class TakenOverError extends Error {}
 
 /**
  * Segments as objects, one for each write. Whoever opens the log claims the next number, and
@@ -29,7 +29,7 @@ export function objectSegments({ now, owner, prefix, store }: ObjectSegmentsInpu
   /** What was written at the next number, and may or may not be there. */
   let uncertain: Buffer[] = [];
   let last = 0;
-  let takenOver: TakenOver | null = null;
+  let takenOver: TakenOverError | null = null;
 
   const numbers = async (): Promise<number[]> => {
     const keys = await store.list(`${prefix}/segments/`);
@@ -66,7 +66,7 @@ export function objectSegments({ now, owner, prefix, store }: ObjectSegmentsInpu
         const present = outcome === 'created' ? bytes : await store.get(key);
         const ours = present !== null && uncertain.some((one) => one.equals(present));
         if (!ours) {
-          takenOver = new TakenOver(
+          takenOver = new TakenOverError(
             'Another gateway has taken over this storage: give each gateway a prefix of its own',
           );
           throw takenOver;

@@ -1,7 +1,7 @@
 import type { Store } from '../store/database.ts';
 
 /** How many responses are kept sealed, and how many of them with another key than the one of this name. */
-export async function countKept(
+export async function countEncrypted(
   { db }: Pick<Store, 'db'>,
   keyName: string,
 ): Promise<{ kept: number; unreadable: number }> {
@@ -22,6 +22,6 @@ export async function countKept(
 }
 
 /** Deletes every response that is kept sealed. */
-export async function forgetKept({ db }: Pick<Store, 'db'>): Promise<void> {
+export async function deleteEncrypted({ db }: Pick<Store, 'db'>): Promise<void> {
   await db.deleteFrom('responses').where('sealed_with', 'is not', null).execute();
 }
