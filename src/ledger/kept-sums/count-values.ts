@@ -124,7 +124,9 @@ function countsQuery(
     ['numbers', 'requests', 'failed', 'costs', 'tokens', 'known', 'unnumbered'].map(list),
   );
   const each = attributes.map(
-    (attribute) => sql`select ${sql.lit(attribute)} as attribute, ${sql.ref(attribute)} as value, count(*) as requests,
+    (
+      attribute,
+    ) => sql`select ${sql.lit(attribute)} as attribute, ${sql.ref(attribute)} as value, count(*) as requests,
       count(*) filter (where outcome_of = 'failed') as failed,
       coalesce(sum(cast(cost_usd as numeric)), 0) as costs, sum(tokens) as tokens, ${bits} as known
       from counted group by 2`,
