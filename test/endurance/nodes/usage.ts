@@ -7,8 +7,9 @@ const SAMPLE_MS = 2_000;
 export interface ProcessReport {
   /** Open files before the load, and when it has nothing to do any more. */
   readonly files: readonly [number, number];
-  /** In ten minutes, of the smallest of each minute: resident memory in MiB, and open files. */
+  /** By how much the least resident memory of the second half exceeds that of the first, in MiB. */
   readonly residentGrowthMiB: number;
+  /** In ten minutes, of the smallest of each minute. */
   readonly fileGrowth: number;
 }
 
@@ -29,17 +30,31 @@ export async function processReports(
     const of = processes.get(pid) ?? { resident: [], files: [] };
     return {
       files: [filesBefore[index] ?? 0, fewest[index] ?? 0],
-      residentGrowthMiB: growthOf(of.resident),
+      residentGrowthMiB: floorGrowth(of.resident),
       fileGrowth: growthOf(of.files),
     };
   });
 }
 
 /** Without the first quarter, in which memory is still being filled. */
+const settled = (samples: readonly Sample[]) => samples.slice(Math.floor(samples.length / 4));
+
 export function growthOf(samples: readonly Sample[]): number {
-  const later = smallestOfMinutes(samples.slice(Math.floor(samples.length / 4)));
-  return Math.round(growthInTenMinutes(later) * 10) / 10;
+  return rounded(growthInTenMinutes(smallestOfMinutes(settled(samples))));
 }
+
+/**
+ * By how much the least value of the second half exceeds that of the first. Memory is given back at a full collection of the heap
+ * alone, every few minutes, so that a line through all its samples says when the last one was, and not whether anything is left.
+ */
+function floorGrowth(samples: readonly Sample[]): number {
+  const values = settled(samples).map(({ value }) => value);
+  const middle = Math.ceil(values.length / 2);
+  const growth = Math.min(...values.slice(middle)) - Math.min(...values.slice(0, middle));
+  return Number.isFinite(growth) ? rounded(growth) : 0;
+}
+
+const rounded = (value: number): number => Math.round(value * 10) / 10;
 
 /** What the process that was started says of its memory, in MiB. */
 const memoryMetrics = {
@@ -54,12 +69,12 @@ const memoryKinds = Object.keys(memoryMetrics) as MemoryKind[];
 
 /** The least of each minute, as a table: to see whether memory levels off, or in what it grows. */
 export function memoryTable(pid: number | undefined, { memory, processes }: Samples): string[] {
-  const rounded = (samples: readonly Sample[]) =>
-    smallestOfMinutes(samples).map(({ value }) => String(Math.round(value)));
+  const byMinutes = (samples: readonly Sample[]) =>
+    smallestOfMinutes(samples).map(({ value }) => Math.round(value).toString());
   const resident = pid === undefined ? [] : (processes.get(pid)?.resident ?? []);
   return [
-    `resident ${rounded(resident).join(' ')}`,
-    ...memoryKinds.map((kind) => `${kind} ${rounded(memory[kind]).join(' ')}`),
+    `resident ${byMinutes(resident).join(' ')}`,
+    ...memoryKinds.map((kind) => `${kind} ${byMinutes(memory[kind]).join(' ')}`),
   ];
 }
 
