@@ -35,6 +35,7 @@ export function withoutCacheMarks(conversation: Conversation): Conversation {
  * every turn and writes the latest four; Anthropic refuses a request with more than those.
  */
 export function withLatestCacheMarks(conversation: Conversation, most: number): Conversation {
+  if (most === Number.POSITIVE_INFINITY) return conversation;
   const marked = markedIn(conversation);
   if (marked.length <= most) return conversation;
   const earlier = new Set(marked.slice(0, -most));
