@@ -128,5 +128,5 @@ function done(row: Row, what: string): Outcome {
 }
 
 function gone(row: Row): GatewayError {
-  return new GatewayError('not_found', `The alert "${String(row['name'])}" was removed meanwhile`);
+  return new GatewayError('not_found', `The alert "${String(row['name'])}" was removed in the meantime`);
 }

@@ -80,7 +80,7 @@ describe('the backups resource', () => {
 
     await remove.run(row, caller);
     assert.equal(await find(row.id, caller), null);
-    await assert.rejects(remove.run(row, caller), /removed meanwhile/);
+    await assert.rejects(remove.run(row, caller), /removed in the meantime/);
     symlinkSync(dataDir, join(dataDir, 'backups', 'link.tar.gz'));
     for (const id of ['../storage.key', 'x', '..', 'link.tar.gz', 'a/b.tar.gz', `${'x'.repeat(300)}.tar.gz`])
       assert.equal(await find(id, caller), null, id);

@@ -142,7 +142,7 @@ function explained(onServer: boolean): Action {
 }
 
 function removedMeanwhile(id: string): GatewayError {
-  return new GatewayError('not_found', `The backup ${id} was removed meanwhile`);
+  return new GatewayError('not_found', `The backup ${id} was removed in the meantime`);
 }
 
 function rowOf({ bytes, manifest, name }: BackupFile): Row {

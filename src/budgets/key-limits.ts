@@ -87,7 +87,7 @@ export function limitedKeys({ db }: Pick<Store, 'db'>, now: () => number) {
       .execute((trx) => run({ keys: keyStore({ db: trx }, now), budgets: budgetStore({ db: trx }, now) }));
   const shown = async ({ budgets, keys }: Stores, id: string): Promise<Row> => {
     const record = await keys.find(id);
-    if (record === null) throw new GatewayError('not_found', `The key ${id} was removed meanwhile`);
+    if (record === null) throw new GatewayError('not_found', `The key ${id} was removed in the meantime`);
     return { ...rowOfKey(record, now()), ...shownKeyLimits(await budgets.list(), id) };
   };
   return {

@@ -68,5 +68,5 @@ export function budgetUseCases({ db }: Pick<Store, 'db'>, now: () => number) {
 }
 
 function gone(id: string): GatewayError {
-  return new GatewayError('not_found', `There is no budget "${id}" any more`);
+  return new GatewayError('not_found', `The budget "${id}" no longer exists`);
 }

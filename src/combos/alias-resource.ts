@@ -51,5 +51,5 @@ export function rowOfAlias({ createdAt, id, name, target }: AliasRecord) {
 }
 
 function gone(row: Row): GatewayError {
-  return new GatewayError('not_found', `The alias "${String(row['name'])}" was removed meanwhile`);
+  return new GatewayError('not_found', `The alias "${String(row['name'])}" was removed in the meantime`);
 }

@@ -99,7 +99,7 @@ describe('the resource of combos', () => {
     await combos.remove?.run(two, admin);
     await assert.rejects(
       async () => activate?.run(two, { instead_of: one['id'] }, admin),
-      /removed meanwhile/,
+      /removed in the meantime/,
     );
   });
 });
@@ -116,6 +116,6 @@ describe('the resource of aliases', () => {
       ['gpt', 'demo/echo', false],
     );
     await aliases.remove?.run(row, admin);
-    await assert.rejects(async () => aliases.remove?.run(row, admin), /removed meanwhile/);
+    await assert.rejects(async () => aliases.remove?.run(row, admin), /removed in the meantime/);
   });
 });

@@ -126,5 +126,5 @@ function notInstead(): GatewayError {
 }
 
 function gone(row: Row): GatewayError {
-  return new GatewayError('not_found', `${titleOf(row)} was removed meanwhile`);
+  return new GatewayError('not_found', `${titleOf(row)} was removed in the meantime`);
 }

@@ -202,5 +202,5 @@ function nameOf(row: Row): string {
 }
 
 function gone(row: Row): GatewayError {
-  return new GatewayError('not_found', `${nameOf(row)} was removed meanwhile`);
+  return new GatewayError('not_found', `${nameOf(row)} was removed in the meantime`);
 }

@@ -30,7 +30,7 @@ export async function serveAcpAgents(
   ask: AskCollection,
 ): Promise<Answer> {
   const [id, ...deeper] = restOf(path);
-  if (deeper.length > 0) throw new GatewayError('not_found', 'The agents have nothing below them');
+  if (deeper.length > 0) throw new GatewayError('not_found', 'Nothing is served below an agent');
   const method = exchange.request.method === 'HEAD' ? 'GET' : (exchange.request.method ?? 'GET');
   if (method === 'OPTIONS')
     return {
@@ -63,7 +63,7 @@ export function acpAgentsVerbs(path: ApiPath): string[] {
 function restOf({ rest }: ApiPath): readonly string[] {
   const [name, ...below] = rest;
   if (name === 'agents') return below;
-  throw new GatewayError('not_found', 'Below /api/acp there is agents');
+  throw new GatewayError('not_found', 'Below /api/acp only /api/acp/agents is served');
 }
 
 async function listed(ask: AskCollection, params: URLSearchParams): Promise<Answer> {

@@ -90,7 +90,7 @@ async function itsTurn(response: Exchange['response']): Promise<boolean> {
 function ownFault(error: unknown): GatewayError {
   const ofStore = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
   return ofStore
-    ? new GatewayError('store_unavailable', 'The database cannot be used just now; the log has the cause')
+    ? new GatewayError('store_unavailable', 'The database cannot be used right now; the log has the cause')
     : new GatewayError('internal_error', 'The gateway failed to answer this; its log has the cause');
 }
 

@@ -233,5 +233,5 @@ function withToolLock<T extends { changed: boolean; path: string | null }>(
 function switchIn(params: URLSearchParams, name: string): boolean {
   const value = params.get(name) ?? 'false';
   if (value === 'true' || value === 'false') return value === 'true';
-  throw new GatewayError('invalid_request', `"${name}": is true or false`, { param: name });
+  throw new GatewayError('invalid_request', `"${name}" must be true or false`, { param: name });
 }

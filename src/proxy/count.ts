@@ -111,7 +111,10 @@ async function countAtProvider(question: Question): Promise<number | null> {
   }
   const tokens = counting.read(parseObject(answer.body.toString('utf8')) ?? {});
   if (tokens === null)
-    throw new GatewayError('upstream_protocol', 'The upstream answered the question for tokens without any');
+    throw new GatewayError(
+      'upstream_protocol',
+      'The upstream answered the request for a token count without a count',
+    );
   return tokens;
 }
 

@@ -225,9 +225,13 @@ function test(deps: Deps): Action {
   const mayProbe = (key: string): void => {
     const wait = (probed.get(key) ?? 0) + PROBE_EVERY_MS - deps.now();
     if (wait > 0 && wait <= PROBE_EVERY_MS)
-      throw new GatewayError('rate_limit_exceeded', 'It was tested just now: its state has the outcome', {
-        retryAfter: Math.ceil(wait / 1000),
-      });
+      throw new GatewayError(
+        'rate_limit_exceeded',
+        'It was tested a moment ago: its state shows the result',
+        {
+          retryAfter: Math.ceil(wait / 1000),
+        },
+      );
     for (const [old, at] of probed) if (at + PROBE_EVERY_MS <= deps.now()) probed.delete(old);
     probed.set(key, deps.now());
   };

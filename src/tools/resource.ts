@@ -56,7 +56,7 @@ function testAction({ mayRun, service }: ToolsInput): Action {
       const runsProgram = mayRun(caller);
       const proof = await service.prove(row.id, { apiKey: api_key, model, runsProgram });
       if (proof === null)
-        throw new GatewayError('not_found', `The tool ${nameOf(row)} was removed meanwhile`);
+        throw new GatewayError('not_found', `The tool ${nameOf(row)} was removed in the meantime`);
       const { answered, checks, requestId } = proof;
       const failed = checks.find(({ status }) => status === 'fail');
       const passed = answered && failed === undefined;

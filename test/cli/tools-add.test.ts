@@ -119,7 +119,7 @@ describe('gateway tools add', () => {
   });
 
   it('cannot remove what is part of the catalogue, or not there', async () => {
-    assert.match((await run('remove', 'claude', '--yes')).stderr, /is part of the catalogue/);
+    assert.match((await run('remove', 'claude', '--yes')).stderr, /is part of the catalog/);
     assert.match((await run('remove', 'nobody', '--yes')).stderr, /No tool "nobody" was added/);
   });
 });

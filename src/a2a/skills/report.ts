@@ -17,7 +17,7 @@ export function reportSkill({ read }: SkillDeps, now: () => number): Skill {
     async *run({ identity: { caller }, metadata }) {
       const { days = DEFAULT_DAYS } = metadata;
       if (typeof days !== 'number' || !(days >= 1 && days <= MOST_DAYS) || caller === null)
-        throw new GatewayError('invalid_request', `metadata.days is a number from 1 to ${MOST_DAYS}`);
+        throw new GatewayError('invalid_request', `metadata.days must be a number from 1 to ${MOST_DAYS}`);
       const from = new Date(now() - days * DAY_MS).toISOString();
       const params = new URLSearchParams({
         expand: 'resources',

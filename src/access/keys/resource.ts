@@ -99,5 +99,5 @@ function done(row: Row, what: string): Outcome {
 }
 
 function gone(row: Row): GatewayError {
-  return new GatewayError('not_found', `The key "${String(row['name'])}" was removed meanwhile`);
+  return new GatewayError('not_found', `The key "${String(row['name'])}" was removed in the meantime`);
 }

@@ -49,7 +49,7 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
 function crowded(): GatewayError {
   return new GatewayError(
     'rate_limit_exceeded',
-    'Many passwords are being checked just now: try again in a few seconds, or use a token',
+    'Many passwords are being checked right now: try again in a few seconds, or use a token',
     { retryAfter: 2 },
   );
 }

@@ -206,7 +206,7 @@ async function existing({ users }: AccessParts, id: string): Promise<UserRecord>
 }
 
 function gone(): GatewayError {
-  return new GatewayError('not_found', 'There is no such user any more');
+  return new GatewayError('not_found', 'This user no longer exists');
 }
 
 function atFault(param: string, message: string): GatewayError {

@@ -224,7 +224,7 @@ function countedChange(role: Role) {
 
 async function refused(db: Db, id: string): Promise<GatewayError> {
   const row = await db.selectFrom('users').select('id').where('id', '=', id).executeTakeFirst();
-  if (row === undefined) return new GatewayError('not_found', 'There is no such user any more');
+  if (row === undefined) return new GatewayError('not_found', 'This user no longer exists');
   return new GatewayError('conflict', 'This is the last enabled admin: make another one first');
 }
 

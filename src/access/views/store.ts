@@ -90,7 +90,7 @@ export function savedViewStore({ db }: Pick<Store, 'db'>, now: () => number) {
 const taken = (name: string) =>
   new GatewayError('conflict', `You have a view "${name}" of this page already`, { param: 'name' });
 
-const gone = () => new GatewayError('not_found', 'The view was removed meanwhile');
+const gone = () => new GatewayError('not_found', 'The view was removed in the meantime');
 
 function rowOf(row: Selectable<SavedViewTable>): SavedViewRow {
   return {

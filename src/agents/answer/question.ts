@@ -49,7 +49,7 @@ export function readQuestion(body: Buffer): AgentQuestion {
       const word = codec.names[concept] ?? concept;
       throw new GatewayError(
         'not_translatable',
-        `An ACP agent has no way to take "${word}": leave it out, or choose another model`,
+        `An ACP agent does not support "${word}": leave it out, or choose another model`,
         { param: word },
       );
     }

@@ -52,7 +52,7 @@ export async function addAgent(
   if (byApi && !allowedCommands.includes(given.command))
     throw new GatewayError(
       'forbidden',
-      `The program "${given.command.slice(0, 200)}" is not on the list of ACP_COMMANDS: its operator adds it there, or runs \`gateway agents add ${id} --command PROGRAM\` on this machine`,
+      `The program "${given.command.slice(0, 200)}" is not on the list of ACP_COMMANDS: ask the operator to add it there, or run \`gateway agents add ${id} --command PROGRAM\` on this machine`,
       { param: 'command' },
     );
   const reserved = [...builtInAgents, ...unusableAgents].some((one) => one.id === id);
@@ -97,7 +97,7 @@ export async function removeAgent(input: AgentChangeInput, id: string): Promise<
   if (builtIn)
     throw new GatewayError(
       'conflict',
-      `"${id}" is part of the catalogue and cannot be removed: \`gateway agents disable ${id}\` turns it off`,
+      `"${id}" is part of the catalog and cannot be removed: \`gateway agents disable ${id}\` turns it off`,
     );
   await input.agents.remove(id);
 }

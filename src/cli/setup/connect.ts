@@ -55,7 +55,8 @@ export async function testStored(record: ConnectionRecord, context: Context): Pr
   const provider = providerOf(record.provider);
   const stored = await connections(context);
   const open = await stored.findOpen(record.id);
-  if (open === null) throw failure(1, 'not_found', `The connection "${record.name}" was removed meanwhile.`);
+  if (open === null)
+    throw failure(1, 'not_found', `The connection "${record.name}" was removed in the meantime.`);
   const tokens = openAccessTokens(await context.store(), (await context.sealingKey()).key);
   const result = await testConnection(open, provider, {
     timeoutMs: testTimeoutMs,

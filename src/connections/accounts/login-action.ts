@@ -56,7 +56,10 @@ export function loginAction({ begun, connections, logins }: LoginActionInput): A
 async function targetOf(connections: LoginActionInput['connections'], row: Row): Promise<LoginTarget> {
   const open = await connections.findOpen(row.id);
   if (open === null)
-    throw new GatewayError('not_found', `The connection "${String(row['name'])}" was removed meanwhile`);
+    throw new GatewayError(
+      'not_found',
+      `The connection "${String(row['name'])}" was removed in the meantime`,
+    );
   if (open.account?.kind !== 'oauth')
     throw new GatewayError('conflict', `The connection "${open.name}" has no login: its credential is a key`);
   const { account, id, name, provider } = open;

@@ -35,7 +35,7 @@ export function operationOf(request: CollectionRequest): Operation {
   const { method, resource, rest } = request;
   const [id] = rest;
   if (rest.length > 1)
-    throw new GatewayError('not_found', `The members of "${resource.name}" have nothing below them`);
+    throw new GatewayError('not_found', `Nothing is served below a member of "${resource.name}"`);
   if (method === 'OPTIONS') return { kind: 'describe' };
   if (method === 'GET') return id === undefined ? { kind: 'list' } : { kind: 'read', id };
   if (method === 'POST') return id === undefined ? postToCollection(request) : postToMember(request, id);

@@ -33,7 +33,7 @@ function headersOf(rawHeaders: readonly string[]): [name: string, value: string]
 function invalid(problems: readonly EventProblem[], requestId: string): Answer {
   const [first] = problems;
   const code = codeOf(first?.code);
-  const error = new GatewayError(code, `This is no event: ${first?.message ?? 'it cannot be read'}`, {
+  const error = new GatewayError(code, `This is not an event: ${first?.message ?? 'it cannot be read'}`, {
     ...(first === undefined || first.path === '' ? {} : { param: first.path }),
   });
   return { status: error.status, body: { ...problem(error, requestId), problems }, headers: {} };
@@ -214,7 +214,7 @@ export const ingestRoutes: readonly EventsRoute[] = [
           if (fallback !== null) return fallbackAnswer(fallback, retryAfterMs);
           throw new GatewayError(
             codes[reason],
-            `No event was taken: ${reasons[reason]} for requests that bring events`,
+            `No event was accepted: ${reasons[reason]} for requests that bring events`,
             {
               retryAfter: secondsOf(retryAfterMs),
             },

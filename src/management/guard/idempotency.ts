@@ -71,9 +71,13 @@ export function createIdempotencyStore({
       .where('name', '=', name)
       .executeTakeFirst();
     if (storedRequest !== undefined && storedRequest.fingerprint !== fingerprint)
-      throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key came with another request', {
-        param: 'idempotency-key',
-      });
+      throw new GatewayError(
+        'idempotency_key_reused',
+        'This Idempotency-Key was used with a different request: use a new one',
+        {
+          param: 'idempotency-key',
+        },
+      );
     const storedAnswer = storedRequest?.answer ?? null;
     const text = storedAnswer === null ? null : open(key, storedAnswer, contextOf(asked));
     if (text === null) throw notKnown(underWay.has(contextOf(asked)));

@@ -17,11 +17,11 @@ export function checkOrigin(request: RequestHead, allowed: AllowedHosts, mints: 
   const [host] = headerValues(request.rawHeaders, 'host');
   for (const origin of headerValues(request.rawHeaders, 'origin')) {
     if (!isOwnOrigin(origin, host ?? '', allowed))
-      throw new GatewayError('origin_not_allowed', 'Requests from pages of other origins are not taken');
+      throw new GatewayError('origin_not_allowed', 'Requests from pages of other origins are not accepted');
   }
   for (const site of headerValues(request.rawHeaders, 'sec-fetch-site')) {
     if (site !== 'same-origin' && site !== 'none')
-      throw new GatewayError('origin_not_allowed', 'Requests from pages of other sites are not taken');
+      throw new GatewayError('origin_not_allowed', 'Requests from pages of other sites are not accepted');
   }
 }
 

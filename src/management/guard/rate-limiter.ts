@@ -29,9 +29,13 @@ export function createRateLimiter(now: () => number): RateLimiter {
       const gained = (Math.max(0, time - before.at) / MINUTE_MS) * perMinute;
       const left = Math.min(perMinute, before.left + gained);
       if (left < 1)
-        throw new GatewayError('rate_limit_exceeded', `This can be done ${perMinute} times a minute`, {
-          retryAfter: Math.ceil(((1 - left) * MINUTE_MS) / perMinute / 1000),
-        });
+        throw new GatewayError(
+          'rate_limit_exceeded',
+          `This can be done at most ${perMinute} times a minute: try again later`,
+          {
+            retryAfter: Math.ceil(((1 - left) * MINUTE_MS) / perMinute / 1000),
+          },
+        );
       // The name goes to the end, so that those that were silent longest stand first.
       buckets.delete(name);
       buckets.set(name, { left: left - 1, at: time });

@@ -122,7 +122,7 @@ export class TargetSelector {
     });
     const more = waiting.length - names.length;
     const listed = more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
-    const message = `No account takes this request just now: ${listed}. Try again in ${retryAfter} s`;
+    const message = `No account can take this request right now: ${listed}. Try again in ${retryAfter} s`;
     const code = limited && targets.length === 1 ? 'rate_limit_exceeded' : 'upstream_overloaded';
     return new GatewayError(code, message, { retryAfter });
   }

@@ -190,7 +190,7 @@ export class Translation implements AnswerReader {
     }
     if (answer === null) {
       this.#answer.fail(
-        new GatewayError('upstream_protocol', 'The upstream answered with something that is no JSON'),
+        new GatewayError('upstream_protocol', 'The upstream answered with something that is not JSON'),
       );
       return;
     }

@@ -69,7 +69,10 @@ function signature(
 ): Record<string, string> | null {
   if (connection.account?.kind !== 'aws-keys') return null;
   if (pieces === null)
-    throw new GatewayError('invalid_request', 'A request whose body is not known ahead cannot be signed');
+    throw new GatewayError(
+      'invalid_request',
+      'A request whose body is not known in advance cannot be signed',
+    );
   const flat = headers as string[];
   const type = flat.find((_, index) => index % 2 === 1 && flat[index - 1] === 'content-type');
   const signedHeaders: Record<string, string> = type === undefined ? {} : { 'content-type': type };

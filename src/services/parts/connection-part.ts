@@ -51,7 +51,7 @@ export function connectionPart(input: ConnectionPartInput): Part {
     async probe() {
       const came = await test(id);
       if (came === null)
-        throw new GatewayError('not_found', `The connection "${name}" was removed meanwhile`);
+        throw new GatewayError('not_found', `The connection "${name}" was removed in the meantime`);
       return probeOf(name, came);
     },
   };

@@ -72,7 +72,7 @@ export async function addCustomTool(
  */
 export async function removeCustomTool(dataDir: string, id: string): Promise<void> {
   if (findTool(id) !== null)
-    throw new GatewayError('invalid_request', `"${id}" is part of the catalogue and cannot be removed`, {
+    throw new GatewayError('invalid_request', `"${id}" is part of the catalog and cannot be removed`, {
       param: 'id',
     });
   const others = await readCustomTools(dataDir);

@@ -54,7 +54,7 @@ export const providerLoginCommand: Command = {
     );
     const record = await (await connections(context)).find(target.id);
     if (record === null)
-      throw failure(1, 'not_found', `The connection "${target.name}" was removed meanwhile.`);
+      throw failure(1, 'not_found', `The connection "${target.name}" was removed in the meantime.`);
     io.result(rowOfConnection(record), () => `Logged in as "${record.name}".`);
     return 0;
   },

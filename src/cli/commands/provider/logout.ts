@@ -28,7 +28,7 @@ export const providerLogoutCommand: Command = {
     });
     const record = await (await connections(context)).find(target.id);
     if (record === null)
-      throw failure(1, 'not_found', `The connection "${target.name}" was removed meanwhile.`);
+      throw failure(1, 'not_found', `The connection "${target.name}" was removed in the meantime.`);
     const row = { ...rowOfConnection(record), revoked: ended.leftAlive === null };
     if (ended.leftAlive !== null) context.io.note(logoutMessage(ended));
     context.io.result(row, () =>

@@ -103,6 +103,6 @@ function daysOf(text: string | undefined): number | null {
 function busy(): GatewayError {
   return new GatewayError(
     'conflict',
-    'A gateway or another command removes old requests just now: try again in a quarter of an hour',
+    'A gateway or another command is removing old requests right now: try again in a quarter of an hour',
   );
 }
