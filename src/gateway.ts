@@ -75,7 +75,7 @@ import { createUpstreamQuirks } from './proxy/quirks/upstream-quirks.ts';
 import type { OpenCall } from './proxy/request/open-call.ts';
 import { createWatch } from './proxy/request/watch.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
-import { createPools } from './proxy/upstream/pools.ts';
+import { openPools } from './proxy/upstream/pools.ts';
 import { createSessions } from './proxy/websocket/session.ts';
 import { serveUpgrade } from './proxy/websocket/upgrade.ts';
 import { openRecords } from './records.ts';
@@ -476,7 +476,7 @@ async function openContext(
     },
   });
   onClose('settings', snapshots.close);
-  const pools = createPools({
+  const pools = await openPools({
     connectMs: config.timeouts.connectMs,
     listening,
     client: config.upstreamClient,

@@ -24,7 +24,7 @@ import { createUpstreamQuirks } from './proxy/quirks/upstream-quirks.ts';
 import type { OpenCall } from './proxy/request/open-call.ts';
 import { createWatch } from './proxy/request/watch.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
-import { createPools } from './proxy/upstream/pools.ts';
+import { openPools } from './proxy/upstream/pools.ts';
 import { createDataPlane } from './services/data-plane.ts';
 import { followSettings, storedSettings } from './state.ts';
 import { openSettingsView } from './store/settings-view.ts';
@@ -191,7 +191,11 @@ async function open(
     config,
     snapshot: snapshots.current,
     routing,
-    pools: createPools({ connectMs: config.timeouts.connectMs, listening, client: config.upstreamClient }),
+    pools: await openPools({
+      connectMs: config.timeouts.connectMs,
+      listening,
+      client: config.upstreamClient,
+    }),
     watch,
     answers,
     ...createUpstreamQuirks(),

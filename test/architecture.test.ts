@@ -229,6 +229,18 @@ function cycles(files: Sources): string[][] {
   return found;
 }
 
+/** What is imported when a file is loaded: neither types nor what is imported late. */
+function staticImportsOf(text: string): string[] {
+  const statements = withoutComments(text).matchAll(
+    /^(?:import|export)\s+(?!type\b)(?:([^;'"]*?)\s*from\s+)?'([^']+)'/gm,
+  );
+  return [...statements].flatMap(([, names = '', specifier = '']) => {
+    const listed = /^\{([^}]*)\}$/.exec(names.trim())?.[1]?.split(',') ?? [];
+    const named = listed.map((name) => name.trim()).filter((name) => name !== '');
+    return named.length > 0 && named.every((name) => name.startsWith('type ')) ? [] : [specifier];
+  });
+}
+
 function importViolation(path: string, specifier: string): string | null {
   const from = unitOf(path);
   const schema = path.endsWith('schema.ts');
@@ -316,6 +328,30 @@ describe('the architecture', () => {
       ['lib/d.ts', 'export const d = 1;\n'],
     ]);
     assert.deepEqual(cycles(files), [['lib/a.ts', 'lib/b.ts', 'lib/c.ts']]);
+  });
+
+  it('starts without what only the management API, undici or tools need', () => {
+    const reached = new Set(['cli/commands/serve.ts']);
+    for (const path of reached)
+      for (const specifier of staticImportsOf(sources.get(path) ?? '')) {
+        const target = posix.normalize(posix.join(dirname(path), specifier));
+        if (specifier.startsWith('.') && sources.has(target)) reached.add(target);
+      }
+    assert.ok(reached.has('proxy/surface.ts'), 'the data plane was found');
+    const late = [
+      'management-api.ts',
+      'management/open.ts',
+      'ledger/schema.ts',
+      'tools/schema.ts',
+      'services/resource.ts',
+      'http/outbound/undici.ts',
+      'backup/create.ts',
+    ];
+    assert.deepEqual(
+      late.filter((path) => !sources.has(path) || reached.has(path)),
+      [],
+      'each of these costs every start time and memory: import it with `await import`, or types alone',
+    );
   });
 
   it('takes from the codecs what is listed, and lists no more', () => {

@@ -1,6 +1,6 @@
 import { vendorMessage } from '../codecs/failures/vendor-message.ts';
 import { type JsonObject, parseObject } from '../codecs/json/values.ts';
-import { Agent, request } from '../http/outbound/undici.ts';
+import { createOutboundAgent } from '../http/outbound/agent.ts';
 import { GatewayError } from '../lib/error.ts';
 import { FrameBuffer } from '../lib/frame-buffer.ts';
 import { splitFrames } from '../lib/sse.ts';
@@ -21,11 +21,10 @@ const MAX_FRAME_BYTES = 1_048_576;
  * @param root the gateway's address on this machine
  */
 export function createCompletion(root: () => string): Completion {
-  const dispatcher = new Agent();
+  const agent = createOutboundAgent();
   return {
     async *complete({ key, messages, model, signal }) {
-      const answer = await request(`${root()}/v1/chat/completions`, {
-        dispatcher,
+      const answer = await agent.request(`${root()}/v1/chat/completions`, {
         signal,
         method: 'POST',
         headers: {
@@ -42,7 +41,7 @@ export function createCompletion(root: () => string): Completion {
       if (answer.statusCode !== 200) throw await refusalOf(answer);
       yield* piecesOf(answer.body);
     },
-    close: () => dispatcher.destroy(),
+    close: agent.destroy,
   };
 }
 

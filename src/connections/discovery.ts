@@ -1,4 +1,4 @@
-import { Agent, request } from '../http/outbound/undici.ts';
+import { createOutboundAgent, type OutboundAgent } from '../http/outbound/agent.ts';
 import { allProviders } from '../providers/index.ts';
 import type { Provider } from '../providers/provider.ts';
 import { upstreamUrl } from '../providers/url.ts';
@@ -25,22 +25,22 @@ export async function discover(setVariables: SetVariables): Promise<Discovery[]>
     offered.add(variable);
     fromEnvironment.push({ kind: 'environment', provider, variable });
   }
-  const dispatcher = new Agent();
+  const agent = createOutboundAgent();
   try {
     const servers = allProviders().filter(({ localPort }) => localPort !== undefined);
-    const local = await Promise.all(servers.map((provider) => probe(provider, dispatcher)));
+    const local = await Promise.all(servers.map((provider) => probe(provider, agent)));
     return [...fromEnvironment, ...local.filter((found) => found !== null)];
   } finally {
-    await dispatcher.destroy();
+    await agent.destroy();
   }
 }
 
-async function probe(provider: Provider, dispatcher: Agent): Promise<Discovery | null> {
+async function probe(provider: Provider, agent: OutboundAgent): Promise<Discovery | null> {
   if (provider.baseUrl === null || provider.modelsPath === null) return null;
   const url = upstreamUrl(provider.baseUrl, provider.modelsPath);
   try {
     const signal = AbortSignal.timeout(PROBE_MS);
-    const { body, statusCode } = await request(url, { method: 'GET', dispatcher, signal });
+    const { body, statusCode } = await agent.request(url, { method: 'GET', signal });
     const document: unknown = await body.json();
     const isList = typeof document === 'object' && document !== null && 'data' in document;
     return statusCode === 200 && isList ? { kind: 'local', provider, url: provider.baseUrl } : null;

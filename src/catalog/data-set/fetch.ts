@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { Agent, request } from '../../http/outbound/undici.ts';
+import { createOutboundAgent } from '../../http/outbound/agent.ts';
 import { GatewayError } from '../../lib/error.ts';
 
 /** Where models.dev publishes its data. */
@@ -37,10 +37,9 @@ async function fromUrl(url: string): Promise<string> {
   const isNear = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(parsed?.hostname ?? '');
   if (parsed === null || (parsed.protocol !== 'https:' && !isNear))
     throw unreadable('give a file or an https:// address: prices are not taken over an open line');
-  const dispatcher = new Agent({ connect: { timeout: TIMEOUT_MS } });
+  const agent = createOutboundAgent({ connect: { timeout: TIMEOUT_MS } });
   try {
-    const { body, statusCode } = await request(parsed.href, {
-      dispatcher,
+    const { body, statusCode } = await agent.request(parsed.href, {
       method: 'GET',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
@@ -59,7 +58,7 @@ async function fromUrl(url: string): Promise<string> {
       `${parsed.host} cannot be reached (${(error as NodeJS.ErrnoException).code ?? 'no answer'})`,
     );
   } finally {
-    await dispatcher.destroy();
+    await agent.destroy();
   }
 }
 

@@ -1,6 +1,6 @@
+import { createOutboundAgent } from '../../http/outbound/agent.ts';
 import { outboundConnector } from '../../http/outbound/connector.ts';
 import { hostRefusal } from '../../http/outbound/outbound.ts';
-import { createOutboundAgent } from '../../http/outbound/agent.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { withoutTrailing } from '../../lib/trailing.ts';
 import type { ClientAuth, OAuthClient } from '../accounts/schema.ts';

@@ -1,7 +1,7 @@
+import { createOutboundAgent } from '../../http/outbound/agent.ts';
 import { outboundConnector } from '../../http/outbound/connector.ts';
 import type { Listening } from '../../http/outbound/outbound.ts';
 import { transportFault } from '../../http/outbound/transport-fault.ts';
-import { Agent, request } from '../../http/outbound/undici.ts';
 import type { ProcessorOutcome } from './processor.ts';
 
 export interface HttpAnswer {
@@ -45,10 +45,9 @@ const MOST_TEXT = 300;
 
 export function createHttpSender({ listening, privateNetworks, timeoutMs }: HttpSenderInput): HttpSender {
   const connect = outboundConnector({ timeoutMs, listening, privateNetworks });
-  const agent = new Agent({ connect });
+  const agent = createOutboundAgent({ connect });
   const ask = async ({ body, headers, method, url }: HttpRequest): Promise<HttpAnswer> => {
-    const answer = await request(url, {
-      dispatcher: agent,
+    const answer = await agent.request(url, {
       method,
       headers,
       ...(body === undefined ? {} : { body }),

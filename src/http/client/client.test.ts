@@ -14,7 +14,7 @@ import {
   startRawServer,
   undiciPool,
 } from '../../../test/support/http-clients.ts';
-import { buildConnector } from '../outbound/undici.ts';
+import { buildConnector } from '../outbound/undici-connect.ts';
 import { type Client, createClient } from './client.ts';
 import { onread } from './connection.ts';
 

@@ -2,7 +2,7 @@ import { isIP, type OnReadOpts } from 'node:net';
 import type { buildConnector as connectors } from 'undici';
 import { skipContinueResponses } from '../server/interim-responses.ts';
 import { AddressRefused, guardedLookup, hostRefusal, type Listening } from './outbound.ts';
-import { buildConnector } from './undici.ts';
+import { buildConnector } from './undici-connect.ts';
 
 export interface OutboundInput {
   /** How long connecting may take, in milliseconds. */

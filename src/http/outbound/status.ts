@@ -1,13 +1,15 @@
-import { Agent, request } from './undici.ts';
+import { createOutboundAgent } from './agent.ts';
 
 /** The status of a GET, whose answer is not read. @throws when nothing answers within `timeoutMs` */
 export async function statusOf(url: string, timeoutMs: number): Promise<number> {
-  const dispatcher = new Agent();
+  const agent = createOutboundAgent();
   try {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const { statusCode } = await request(url, { method: 'GET', dispatcher, signal });
+    const { statusCode } = await agent.request(url, {
+      method: 'GET',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
     return statusCode;
   } finally {
-    await dispatcher.destroy();
+    await agent.destroy();
   }
 }

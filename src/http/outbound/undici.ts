@@ -1,15 +1,14 @@
 import type { Dispatcher } from 'undici';
 import requestOf from 'undici/lib/api/api-request.js';
-import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 
 /**
- * The parts of undici that the running gateway uses. Its index loads a browser's `fetch`, WebSockets, caches and mocks
+ * The parts of undici that the running gateway may use, loaded when it does (`agent.ts`). Its index loads a browser's `fetch`, WebSockets, caches and mocks
  * as well, which takes 50 ms and 15 MB at every start. The version in package.json is exact, for paths like these may
  * change with any other.
  */
-export { Agent, buildConnector, Pool };
+export { Agent, Pool };
 
 /**
  * undici's `request`, with the dispatcher named.

@@ -2,10 +2,9 @@ import { type Client, createClient } from '../../http/client/client.ts';
 import { onread } from '../../http/client/connection.ts';
 import { outboundConnector } from '../../http/outbound/connector.ts';
 import type { Listening } from '../../http/outbound/outbound.ts';
-import { Pool } from '../../http/outbound/undici.ts';
 import { upstreamUrl } from '../../providers/url.ts';
 import type { Upstream } from './attempt.ts';
-import { createConnector } from './connector.ts';
+import { KEEP_ALIVE_MS, MAX_HEAD_BYTES, type PoolKind } from './pool-limits.ts';
 
 /** Where the requests of one connection and format go, ready for use. */
 export interface Endpoint {
@@ -29,17 +28,6 @@ export interface Pools {
   close(): Promise<void>;
 }
 
-/** Idle sockets are kept this long; agents pause for seconds between turns, and a TLS handshake costs more. */
-const KEEP_ALIVE_MS = 30_000;
-
-/** Most bytes of the head of an answer. */
-const MAX_HEAD_BYTES = 131_072;
-
-/** undici keeps no connection with a pipelining of 0. */
-const PIPELINING = { kept: 1, fresh: 0 } as const;
-
-type Kind = keyof typeof PIPELINING;
-
 export interface PoolsInput {
   /** How long connecting may take, in milliseconds. */
   connectMs: number;
@@ -49,12 +37,18 @@ export interface PoolsInput {
 }
 
 /** Two pools per origin, opened at their first use and never closed while the gateway runs. */
-export function createPools({ client, connectMs, listening }: PoolsInput): Pools {
-  const open = client === 'own' ? ownClients(connectMs, listening) : undiciPools(connectMs, listening);
+export async function openPools({ client, connectMs, listening }: PoolsInput): Promise<Pools> {
+  if (client === 'own') return createPools(ownClients(connectMs, listening));
+  // Most gateways have no use for all of undici.
+  const { undiciPools } = await import('./undici-pools.ts');
+  return createPools(undiciPools(connectMs, listening));
+}
+
+function createPools(open: (origin: string, kind: PoolKind) => Client): Pools {
   const pools = { kept: new Map<string, Client>(), fresh: new Map<string, Client>() };
   /** By base URL, then by path: a request finds its own without building a name for it. */
   const endpoints = new Map<string, Map<string, Endpoint>>();
-  const poolOf = (kind: Kind, origin: string): Client => {
+  const poolOf = (kind: PoolKind, origin: string): Client => {
     let pool = pools[kind].get(origin);
     if (pool === undefined) {
       pool = open(origin, kind);
@@ -85,21 +79,7 @@ export function createPools({ client, connectMs, listening }: PoolsInput): Pools
   };
 }
 
-function undiciPools(connectMs: number, listening: Listening): (origin: string, kind: Kind) => Client {
-  const connect = createConnector({ timeoutMs: connectMs, listening });
-  return (origin, kind) =>
-    new Pool(origin, {
-      allowH2: false,
-      pipelining: PIPELINING[kind],
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      connect,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: MAX_HEAD_BYTES,
-    });
-}
-
-function ownClients(connectMs: number, listening: Listening): (origin: string, kind: Kind) => Client {
+function ownClients(connectMs: number, listening: Listening): (origin: string, kind: PoolKind) => Client {
   const connect = outboundConnector({ timeoutMs: connectMs, listening, onread });
   return (origin, kind) =>
     createClient(origin, {

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { Agent, request } from '../../http/outbound/undici.ts';
+import { createOutboundAgent } from '../../http/outbound/agent.ts';
 import type { OtlpTarget } from '../../lib/otel-variables.ts';
 
 const compressed = promisify(gzip);
@@ -26,7 +26,7 @@ const FIRST_PAUSE_MS = 1000;
 const MAX_ANSWER_BYTES = 65_536;
 
 export function createOtlpSender({ gzip: isCompressed, target, timeoutMs }: OtlpSenderInput): OtlpSender {
-  const dispatcher = new Agent({ connections: 1 });
+  const agent = createOutboundAgent({ connections: 1 });
   const closed = new AbortController();
   const headers = {
     ...target.headers,
@@ -34,7 +34,7 @@ export function createOtlpSender({ gzip: isCompressed, target, timeoutMs }: Otlp
     ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
   };
   const post = async (body: string | Buffer, signal: AbortSignal): Promise<Answer> => {
-    const answer = await request(target.url, { method: 'POST', headers, body, dispatcher, signal });
+    const answer = await agent.request(target.url, { method: 'POST', headers, body, signal });
     const retryAfter = Number(answer.headers['retry-after']) * 1000 || 0;
     const isRead = Number(answer.headers['content-length'] ?? 0) <= MAX_ANSWER_BYTES;
     const text = isRead ? await answer.body.text() : '';
@@ -58,7 +58,7 @@ export function createOtlpSender({ gzip: isCompressed, target, timeoutMs }: Otlp
     },
     async close() {
       closed.abort();
-      await dispatcher.destroy();
+      await agent.destroy();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { Agent, request } from '../../http/outbound/undici.ts';
+import { createOutboundAgent, type OutboundAgent } from '../../http/outbound/agent.ts';
 import type { ToolPlace } from '../configuring/configure.ts';
 import type { Detection } from '../schema.ts';
 import type { Tool } from '../tool.ts';
@@ -39,11 +39,11 @@ const TIMEOUT_MS = { dry: 15_000, real: 60_000 };
  */
 export async function prove(input: ProofInput): Promise<Proof> {
   const { apiKey, detection, model, ownerKey, place, root, tool } = input;
-  const dispatcher = new Agent();
+  const agent = createOutboundAgent();
   let requestId: string | null = null;
   const send = (url: string, method: 'GET' | 'POST', { body, headers, key }: Omit<ToolRequest, 'url'>) => {
     const dry = method === 'GET' || headers['x-gateway-dry-run'] !== undefined;
-    return exchange(dispatcher, url, {
+    return exchange(agent, url, {
       method,
       key: key ?? ownerKey(),
       headers,
@@ -75,7 +75,7 @@ export async function prove(input: ProofInput): Promise<Proof> {
     const answered = checks.some(({ name, status }) => name === 'Answer' && status === 'ok');
     return { checks, answered, model: tried, requestId };
   } finally {
-    await dispatcher.destroy();
+    await agent.destroy();
   }
 }
 
@@ -86,13 +86,12 @@ interface Sent extends Pick<ToolRequest, 'body' | 'headers' | 'key'> {
 
 /** @throws an Error whose message says why nothing answered */
 async function exchange(
-  dispatcher: Agent,
+  agent: OutboundAgent,
   url: string,
   { body, headers, key, method, timeoutMs }: Sent,
 ): Promise<HttpAnswer> {
   try {
-    const answer = await request(url, {
-      dispatcher,
+    const answer = await agent.request(url, {
       method,
       headers: {
         ...headers,

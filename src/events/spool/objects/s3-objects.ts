@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AwsKeys } from '../../../connections/accounts/schema.ts';
 import { awsSignature } from '../../../connections/credentials/aws-signature.ts';
+import { createOutboundAgent } from '../../../http/outbound/agent.ts';
 import { outboundConnector } from '../../../http/outbound/connector.ts';
 import type { Listening } from '../../../http/outbound/outbound.ts';
-import { createOutboundAgent } from '../../../http/outbound/agent.ts';
 import type { ObjectStore } from './object-store.ts';
 
 const TIMEOUT_MS = 10_000;
