@@ -23,6 +23,7 @@ const MOST_STEPS = 60;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 const stepsMs = [1, 5, 15, 60, 180, 360, 1440, 10_080, 40_320].map((minutes) => minutes * MINUTE_MS);
 
 /** Which counts a query asks for. */
@@ -260,7 +261,8 @@ async function keptSteps(
   { before, since }: CountedTime,
   step: number,
 ): Promise<ReadonlyMap<number, Tally>> {
-  const query = { by: ['hour'] as const, since: since ?? 0, ...(before === null ? {} : { before }) };
+  const by = step % DAY_MS === 0 ? 'day' : 'hour';
+  const query = { by: [by] as const, since: since ?? 0, ...(before === null ? {} : { before }) };
   const steps = new Map<number, Tally>();
   for (const { costUsd, failed, period, requests } of await ledgerSums(store, query)) {
     const start = Math.floor((period ?? 0) / step) * step;
