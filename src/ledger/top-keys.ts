@@ -55,7 +55,8 @@ const ROUNDING_USD = 1e-6;
 function dearestPlaces({ costs }: ValueCounts, most: number): number[] {
   const least = (costs.toSorted().at(-most) ?? 0) - ROUNDING_USD;
   const places: number[] = [];
-  for (const [place, cost] of costs.entries()) if (cost >= least) places.push(place);
+  // Not by its entries, each of which would be an array: there are 100,000.
+  for (let place = 0; place < costs.length; place += 1) if ((costs[place] ?? 0) >= least) places.push(place);
   return places;
 }
 
@@ -89,7 +90,7 @@ async function dearest(
 /** Which amounts are known of the other values, as the bits of `amountBits`. */
 function knownWithout({ known }: ValueCounts, places: ReadonlySet<number>): number {
   let bits = 0;
-  for (const [place, some] of known.entries()) if (!places.has(place)) bits |= some;
+  for (let place = 0; place < known.length; place += 1) if (!places.has(place)) bits |= known[place] ?? 0;
   return bits;
 }
 
