@@ -66,6 +66,7 @@ export function createCatalog({
   const override = overrideFinder(overrides);
   const tablePrices = createPrices(table);
   const pricesByPeriod = new WeakMap<PricePeriod, ModelPrice>();
+  const pricesByOverride = new WeakMap<PriceOverride, ModelPrice>();
 
   const entryOf = ({ modelsDev }: Provider, model: string): ModelEntry | null =>
     modelsDev === undefined ? null : (dataSet.models(modelsDev).get(dataSetId(model)) ?? null);
@@ -101,16 +102,25 @@ export function createCatalog({
     return tablePrice(provider, model, at) ?? dataSetPrice(provider, model);
   };
 
+  const priceOfOverride = (own: PriceOverride, webSearch: number | undefined): ModelPrice => {
+    const existing = pricesByOverride.get(own);
+    // One override may stand for several models, whose searches cost something else.
+    if (existing !== undefined && existing.webSearch === webSearch) return existing;
+    const price = fromOverride(own, webSearch);
+    pricesByOverride.set(own, price);
+    return price;
+  };
+
   const usualPrice = (provider: Provider, model: string, at: number): ModelPrice | null => {
     const own = override(provider.id, model);
     if (own === null) return listPrice(provider, model, at);
-    return fromOverride(own, listPrice(provider, model, at)?.webSearch);
+    return priceOfOverride(own, listPrice(provider, model, at)?.webSearch);
   };
 
   /** The owner's price of the tier, else the data set's, else the usual price with what its vendor says of the tier. */
   const tierPrice = (provider: Provider, model: string, at: number, tier: string): ModelPrice | null => {
     const own = override(provider.id, model)?.tiers?.[tier];
-    if (own !== undefined) return fromOverride(own, listPrice(provider, model, at)?.webSearch);
+    if (own !== undefined) return priceOfOverride(own, listPrice(provider, model, at)?.webSearch);
     const usual = usualPrice(provider, model, at);
     if (provider.unpriced === 'free') return usual;
     // A snapshot with a date costs what its model costs.
@@ -157,7 +167,7 @@ export function createCatalog({
     prices(provider, model, at) {
       const own = override(provider.id, model);
       return {
-        override: own === null ? null : fromOverride(own, listPrice(provider, model, at)?.webSearch),
+        override: own === null ? null : priceOfOverride(own, listPrice(provider, model, at)?.webSearch),
         free: provider.unpriced === 'free' ? free : null,
         table: tablePrice(provider, model, at),
         dataSet: dataSetPrice(provider, model),
