@@ -23,18 +23,20 @@ export function lateManagement(
   let loaded: ClosableManagement | null = null;
   /** The gateway stops: answers that go on for as long as somebody watches end at once. */
   let ending = false;
-  const opened = async (): Promise<ClosableManagement> => {
-    if (loaded !== null) return loaded;
-    loading ??= load();
-    try {
-      loaded = await loading;
-      if (ending) loaded.endStreams();
-      return loaded;
-    } catch (error) {
-      loading = null;
-      report(error);
-      throw notLoaded(error);
-    }
+  const opened = (): Promise<ClosableManagement> => {
+    loading ??= load().then(
+      (api) => {
+        loaded = api;
+        if (ending) api.endStreams();
+        return api;
+      },
+      (error: unknown) => {
+        loading = null;
+        report(error);
+        throw notLoaded(error);
+      },
+    );
+    return loading;
   };
   const orRefused = async (exchange: AnyExchange, use: (api: Management) => unknown): Promise<void> => {
     let api: Management;
