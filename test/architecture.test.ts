@@ -99,9 +99,9 @@ const codecsMayImport = ['lib/bytes.ts', 'lib/error.ts', 'lib/frame-buffer.ts', 
 const codecModules: ReadonlySet<string> = new Set([
   'adapt/continuation.ts',
   'adapt/join-surrogates.ts',
-  'adapt/optional-members.ts',
+  'adapt/optional-fields.ts',
   'adapt/output-cap.ts',
-  'adapt/refused-member.ts',
+  'adapt/refused-field.ts',
   'adapt/tool-names.ts',
   'codec.ts',
   'wire-codec.ts',
@@ -406,7 +406,7 @@ describe('the architecture', () => {
     [
       'an import sideways inside the data plane',
       'proxy/relay/whole.ts',
-      "import { learnedCap } from '../quirks/output-caps.ts';\n",
+      "import { learnOutputCap } from '../quirks/output-caps.ts';\n",
       /row 8 of proxy.*row 8/,
     ],
     [

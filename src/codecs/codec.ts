@@ -1,7 +1,7 @@
 import type { GatewayError } from '../lib/error.ts';
 import type { Frame, FrameSplit } from '../lib/sse.ts';
 import type { SharedTools, WrittenTools } from './adapt/shared-tools.ts';
-import type { Readable } from './json/read-members.ts';
+import type { Readable } from './json/read-fields.ts';
 import type { JsonObject } from './json/values.ts';
 import type { Concept, ConceptNames, ConceptWords } from './model/concept.ts';
 import type { Conversation } from './model/conversation.ts';
@@ -70,7 +70,7 @@ export interface StreamCodec extends AnswerFraming {
   textBytes(bytes: Uint8Array): number;
   /** One frame, ready for the wire, that a silent stream may carry between two events; null where none is allowed. */
   keepAlive: string | null;
-  /** Where frames name the model: the members that lead to it, the outermost first, and whether only one frame has them. */
+  /** Where frames name the model: the fields that lead to it, the outermost first, and whether only one frame has them. */
   modelAt: { path: readonly string[]; once: boolean };
   /** `framesOf`, ready for the wire (for an upstream that ignored `stream: true`). */
   encodeFramesOf(response: Record<string, unknown>): string;
@@ -83,7 +83,7 @@ export interface StreamCodec extends AnswerFraming {
 export interface ConversationCodec {
   /**
    * @param shared keeps the tools that were read, for other requests that offer the same ones; null for none
-   * @throws GatewayError `invalid_request` that names the member at fault in `param`
+   * @throws GatewayError `invalid_request` that names the field at fault in `param`
    */
   decodeRequest(body: JsonObject, shared?: SharedTools | null): Conversation;
   /**
@@ -114,9 +114,9 @@ export interface ConversationCodec {
   acceptedOnly?: ConceptNames;
   /** Other words that requests have for the same. */
   otherWords?: ConceptWords;
-  /** What `decodeRequest` reads inside the request's own members; all the rest is named. */
+  /** What `decodeRequest` reads inside the request's own fields; all the rest is named. */
   readable: Readable;
-  /** How `readable` and the words spell a member that may be written in several ways. */
+  /** How `readable` and the words spell a field that may be written in several ways. */
   spelling?(name: string): string;
   /** Whether an encoded request has a turn of the user that the client did not write; absent where none is put in. */
   addsTurn?(request: JsonObject): boolean;
@@ -145,7 +145,7 @@ export interface TranslationCodec {
   format: WireFormat;
   /**
    * Null where the body names the model and says whether to stream. Else the end of the path that does so, and the
-   * members `model` and `stream` are put into the body that `decodeRequest` gets.
+   * fields `model` and `stream` are put into the body that `decodeRequest` gets.
    */
   pathOf: ((model: string, stream: boolean) => string) | null;
   conversation: ConversationCodec;

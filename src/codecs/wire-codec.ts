@@ -22,7 +22,7 @@ export interface Codec {
   stream: StreamCodec | null;
   /** Null until the format takes part in translation. */
   conversation: ConversationCodec | null;
-  /** The member of a whole answer that names the model; null where none does. */
+  /** The field of a whole answer that names the model; null where none does. */
   answerModel: string | null;
   /** For a format whose bodies pass through as bytes. */
   media?: MediaCodec;

@@ -118,7 +118,7 @@ async function countAtProvider(question: Question): Promise<number | null> {
   return tokens;
 }
 
-/** The request in the words of the target; members of no format go along where it is the client's own. */
+/** The request in the words of the target; fields of no format go along where it is the client's own. */
 function requestFor({ format, request, target }: Question): JsonObject {
   if (target.format !== format) {
     const body = [Buffer.from(JSON.stringify(request))];

@@ -46,7 +46,7 @@ const refusal = (conversation: Partial<Conversation>) => {
 
 describe('what the target cannot say', () => {
   it('is named in the client’s own words when nothing is lost but a hint', () => {
-    const extras = { format: 'anthropic-messages' as const, members: { context_management: {}, betas: [] } };
+    const extras = { format: 'anthropic-messages' as const, fields: { context_management: {}, betas: [] } };
     assert.deepEqual(adapted({ topK: 40, extras }).dropped, ['betas', 'context_management', 'top_k']);
     assert.equal(adapted({ topK: 40, extras }).conversation.extras, null);
     assert.deepEqual(adapted({}).dropped, []);

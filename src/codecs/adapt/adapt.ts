@@ -70,8 +70,8 @@ export function adapt(asked: Conversation, route: Route): Adapted {
   const unsupported = [...own, ...words.refused];
   const dropped = missingConcepts(asked, missing, wordOf, to.format);
   const conversation = withContextInText(asked, canExpress);
-  const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
-  dropped.push(...Object.keys(members ?? {}));
+  const fields = conversation.extras?.format === to.format ? null : conversation.extras?.fields;
+  dropped.push(...Object.keys(fields ?? {}));
   if (!to.conversation.tools.namespaces)
     dropped.push(...Object.keys(conversation.namespaces).map((name) => `tools.${name}.description`));
   const target = { format: to.format, name: dialect.schema };
@@ -92,7 +92,7 @@ export function adapt(asked: Conversation, route: Route): Adapted {
       { format: to.format, owner, searchCalls, googleSeals: dialect.googleSeals },
       dropped,
     ),
-    extras: members === null ? conversation.extras : null,
+    extras: fields === null ? conversation.extras : null,
   };
   const bridged = bridgeCalls(fitted, offered.bridged, { ...bridgingOf(route), names });
   return {
@@ -181,7 +181,7 @@ function withoutConcepts(conversation: Conversation, unsupported: readonly Conce
   return own;
 }
 
-/** Concepts that are one member of the conversation, which says nothing as null. */
+/** Concepts that are one field of the conversation, which says nothing as null. */
 const silences = {
   temperature: null,
   topP: null,

@@ -1,7 +1,7 @@
 import type { TranslationCodec } from '../codec.ts';
 import { countIn, type JsonObject, objectOf } from '../json/values.ts';
 import type { Codec } from '../wire-codec.ts';
-import { hasMember } from './optional-members.ts';
+import { hasField } from './optional-fields.ts';
 
 /** The bound that a request sets, and what it is called there; null where it sets none. */
 export function outputCapOf(
@@ -26,7 +26,7 @@ export function withOutputCap(
   const lowered = (value: unknown) => ((countIn(value) ?? 0) > outputCap ? outputCap : value);
   let result = request;
   for (const path of requestFields.outputCap ?? []) {
-    if (!hasMember(result, path)) continue;
+    if (!hasField(result, path)) continue;
     const [first = '', second] = path.split('.');
     const value = result[first];
     result = {

@@ -1,5 +1,5 @@
 import { type JsonObject, objectOf } from '../json/values.ts';
-import { extraMembers } from '../json/wire-check.ts';
+import { extraFields } from '../json/wire-check.ts';
 
 /** The fields of a request that only its own format can say, each by its path, as they are found. */
 export class OwnFields {
@@ -14,13 +14,13 @@ export class OwnFields {
 
   /** Adds the fields of an object that are not in `known`; `prefix` stands before their names. */
   addFrom(holder: JsonObject, known: ReadonlySet<string>, prefix = ''): void {
-    const found = extraMembers(holder, known);
+    const found = extraFields(holder, known);
     if (found !== null) for (const name of Object.keys(found)) this.#fields.set(prefix + name, found[name]);
   }
 
   /** Adds the fields of a tool, which are kept by the name of the tool. */
   addOfTool(tool: JsonObject, toolName: string, known: ReadonlySet<string>, prefix: string): void {
-    const found = extraMembers(tool, known);
+    const found = extraFields(tool, known);
     if (found === null) return;
     for (const name of Object.keys(found)) {
       const values = this.#ofTools.get(prefix + name) ?? new Map<string, unknown>();

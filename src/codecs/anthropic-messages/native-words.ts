@@ -16,7 +16,7 @@ export function wordsOf(type: string, block: MessageBlock): string | null {
   }
 }
 
-/** Members that only the vendor can read, or that are no part of what was said. */
+/** Fields that only the vendor can read, or that are no part of what was said. */
 const unreadable: ReadonlySet<string> = new Set(['type', 'id', 'tool_use_id', 'cache_control', 'caller']);
 
 function readable(key: string, value: unknown): unknown {

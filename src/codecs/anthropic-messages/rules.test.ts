@@ -284,7 +284,7 @@ describe('a messages request', () => {
       service_tier: 'standard_only',
     };
     const conversation = decodeRequest(body);
-    assert.deepEqual(conversation.extras?.members, {
+    assert.deepEqual(conversation.extras?.fields, {
       context_management: { edits: [] },
       thinking: { type: 'between_tools' },
       'messages.safeguards': {},
@@ -348,7 +348,7 @@ describe('a messages request', () => {
     assert.equal(native?.type === 'native' ? native.text : undefined, null);
   });
 
-  it('with a member of the wrong type is refused with its path', () => {
+  it('with a field of the wrong type is refused with its path', () => {
     const wrong: [object, string][] = [
       [{ messages: 'Hi' }, 'messages'],
       [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
@@ -582,7 +582,7 @@ describe('a messages stream that is written', () => {
     assert.equal('output_tokens_details' in message.usage || 'server_tool_use' in message.usage, false);
   });
 
-  it('makes a message with all members, the client’s name of the model, and usage in the vendor’s way', () => {
+  it('makes a message with all fields, the client’s name of the model, and usage in the vendor’s way', () => {
     assert.deepEqual(whole(end('stop')), {
       id: 'msg_7',
       type: 'message',

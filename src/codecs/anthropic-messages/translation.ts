@@ -6,7 +6,7 @@ import { writer } from './answer/writer.ts';
 import { MARKED_TURNS, markCache } from './request/cache-marks.ts';
 import { decodeRequest } from './request/decode.ts';
 import { encodeRequest, names, vendorOnly } from './request/encode.ts';
-import { otherWords, readable } from './request/members.ts';
+import { otherWords, readable } from './request/fields.ts';
 import { unsupportedBy } from './request/models.ts';
 import { requestFields } from './request/request-fields.ts';
 import { fitOutputCap } from './request/thinking-budget.ts';

@@ -16,7 +16,7 @@ function streamOf(format: WireFormat): StreamCodec {
 const fixture = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url));
 const formats = ['openai-chat', 'openai-completions', 'anthropic-messages', 'openai-responses'] as const;
 
-/** Generated complete answers of each format, as the vendors' API references describe them, with members nobody knows. */
+/** Generated complete answers of each format, as the vendors' API references describe them, with fields nobody knows. */
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });
 const filledText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const id = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', '_'), minLength: 3, maxLength: 8 });
@@ -662,7 +662,7 @@ describe('3.3 items 8 to 10: tool calls in chat deltas', () => {
     assert.deepEqual(callsOf([{ index: 0, id: 'a', ...fn('f', '') }], 'length'), [called('a', 'f', '')]);
   });
 
-  it('takes custom tools and members it does not know', () => {
+  it('takes custom tools and fields it does not know', () => {
     const deltas = [
       {
         index: 0,

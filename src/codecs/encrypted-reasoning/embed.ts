@@ -38,7 +38,7 @@ export function extractEncryptedReasoning(text: string): Sealed | null {
 const PREFIX_BASE64 = base64OfText(PREFIX);
 
 /**
- * A carried seal in base64, for members that are bytes, with the thought that it seals: clients send thoughts
+ * A carried seal in base64, for fields that are bytes, with the thought that it seals: clients send thoughts
  * themselves not back, or not as they were, and some makers take a seal only with them.
  * @param thought '' where its maker does without
  */

@@ -5,11 +5,11 @@ export type Side = 'answer' | 'question';
 
 /** How a format writes what the model said and what it was told: answers with their calls, and results with what the user says. */
 export interface ExchangeShape {
-  /** The member of a request that lists its turns. */
+  /** The field of a request that lists its turns. */
   list: string;
   /**
    * Who says an entry. Null for one that has anything which is not translated alike wherever it stands, or that is named in
-   * `dropped`: only texts, thoughts, calls and results of functions, with the members that every client writes.
+   * `dropped`: only texts, thoughts, calls and results of functions, with the fields that every client writes.
    */
   side(entry: unknown): Side | null;
   /** A call and its result, as two entries or more. */
@@ -21,9 +21,9 @@ export interface ExchangeShape {
   withIds?(entries: readonly unknown[], counts: Map<string, number>): unknown[] | null;
 }
 
-/** What is tested of a member. */
+/** What is tested of a field. */
 type Test = (value: unknown) => boolean;
-/** Members that an object may have; it must have those that pass no `undefined`. */
+/** Fields that an object may have; it must have those that pass no `undefined`. */
 export type Shape = Readonly<Record<string, Test>>;
 
 export const isText: Test = (value) => typeof value === 'string';
@@ -36,7 +36,7 @@ export const is =
   (value) =>
     value === wanted;
 
-/** Whether a value is an object with members of the shape alone. */
+/** Whether a value is an object with fields of the shape alone. */
 export function fits(value: unknown, shape: Shape): value is JsonObject {
   if (!isObject(value)) return false;
   for (const name in value) if (!Object.hasOwn(shape, name)) return false;

@@ -397,7 +397,7 @@ describe('a generateContent request of a client', () => {
     assert.deepEqual(decodeRequest({ ...snake, model: 'm', stream: true }), read);
     assert.deepEqual(read.messages[1]?.parts[1], call('call_a_b_0', '{"c_d":1}', 'a_b'));
     assert.deepEqual(read.messages[2]?.parts, [result('call_a_b_0', '{"e_f":1,"g_h":2}')]);
-    assert.deepEqual(read.extras, { format: 'gemini', members: { safetySettings: camel.safetySettings } });
+    assert.deepEqual(read.extras, { format: 'gemini', fields: { safetySettings: camel.safetySettings } });
     assert.deepEqual([read.model, read.stream, read.includeUsage], ['m', true, true]);
   });
 
@@ -593,7 +593,7 @@ describe('a generateContent request of a client', () => {
       labels: { team: 'a' },
     };
     const conversation = decodeRequest({ ...body, model: G3, stream: false });
-    assert.deepEqual(Object.keys(conversation.extras?.members ?? {}).sort(), [
+    assert.deepEqual(Object.keys(conversation.extras?.fields ?? {}).sort(), [
       'generationConfig.mediaResolution',
       'labels',
       'toolConfig.retrievalConfig',

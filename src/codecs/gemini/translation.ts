@@ -4,7 +4,7 @@ import { reader } from './answer/reader.ts';
 import { writer } from './answer/writer.ts';
 import { decodeRequest } from './request/decode.ts';
 import { acceptedOnly, encodeRequest, names, toolRules, vendorOnly } from './request/encode.ts';
-import { otherWords, readable } from './request/members.ts';
+import { otherWords, readable } from './request/fields.ts';
 import { unsupportedBy } from './request/models.ts';
 import { requestFields } from './request/request-fields.ts';
 import { addsTurn } from './request/turns.ts';

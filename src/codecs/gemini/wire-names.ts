@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../json/values.ts';
 import { wrong } from '../json/wire-check.ts';
 
 /**
- * The members of a message under their names in camel case: Google's servers take `system_instruction` as well as
+ * The fields of a message under their names in camel case: Google's servers take `system_instruction` as well as
  * `systemInstruction` (ProtoJSON). Only the object itself is changed, for what is in it may be the client's data.
  */
 export function camel(value: JsonObject): JsonObject {
@@ -15,7 +15,7 @@ export function camel(value: JsonObject): JsonObject {
   return Object.fromEntries(result);
 }
 
-/** A member's name in camel case. */
+/** A field's name in camel case. */
 export function camelName(name: string): string {
   if (!name.includes('_')) return name;
   return name.replace(/(?!^)_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -57,7 +57,7 @@ function isCarried(seal: string): boolean {
 const SEAM = 64;
 
 const texts = new Map<string, Sought>();
-/** The names are those of a few formats, and of members that providers refused. */
+/** The names are those of a few formats, and of fields that providers refused. */
 const MOST_TEXTS = 256;
 
 function soughtText(text: string): Sought {

@@ -16,12 +16,12 @@ describe('walking JSON in bytes', () => {
     fc.assert(
       fc.property(fc.object(), fc.array(fc.jsonValue()), fc.constantFrom(0, 2), (object, list, indent) => {
         const text = JSON.stringify(object, null, indent);
-        const members = Object.entries(JSON.parse(text));
+        const fields = Object.entries(JSON.parse(text));
         for (const depth of [undefined, null]) {
           const { close, fault, parts } = walked(text, depth);
           assert.deepEqual(
             parts.map(([name, value]) => [name, JSON.parse(value)]),
-            members,
+            fields,
           );
           assert.deepEqual([close, fault], [Buffer.byteLength(text) - 1, null]);
           const elements = walked(JSON.stringify(list, null, indent), depth).parts;

@@ -78,7 +78,7 @@ describe('JSON whose numbers keep their digits', () => {
     );
   });
 
-  it('keeps members of odd names, and values of any depth', () => {
+  it('keeps fields of odd names, and values of any depth', () => {
     const odd = parseJson('{"__proto__":1.0,"constructor":[-0]}');
     assert.equal(JSON.stringify(odd), '{"__proto__":1.0,"constructor":[-0]}');
     const depth = 50_000;

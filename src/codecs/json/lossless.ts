@@ -130,7 +130,7 @@ function numberEnd(text: string, start: number): number {
 }
 
 /**
- * What stands for a number until the text is parsed: a text that nobody who does not know it can write. Names of members
+ * What stands for a number until the text is parsed: a text that nobody who does not know it can write. Names of fields
  * cannot come to hold it, for a colon follows them. It is short, and no character of it needs an escape: a text may
  * have very many numbers.
  */
@@ -180,11 +180,11 @@ function unmarked(value: unknown): unknown {
         if (number !== inner) container[index] = number;
       }
     } else {
-      const members = container as Record<string, unknown>;
-      for (const name of Object.keys(members)) {
-        const inner = members[name];
+      const fields = container as Record<string, unknown>;
+      for (const name of Object.keys(fields)) {
+        const inner = fields[name];
         const number = read(inner);
-        if (number !== inner) members[name] = number;
+        if (number !== inner) fields[name] = number;
       }
     }
   }

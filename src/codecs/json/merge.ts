@@ -10,7 +10,7 @@ export type FixedKeys = ReadonlySet<string>;
  */
 export function growObject(target: JsonObject, delta: JsonObject, fixed: FixedKeys): void {
   for (const key of Object.keys(delta)) {
-    // Assigning to `__proto__` would change the object's prototype instead of adding a member.
+    // Assigning to `__proto__` would change the object's prototype instead of adding a field.
     if (key === '__proto__') continue;
     const value = delta[key];
     target[key] = fixed.has(key) ? (value ?? target[key] ?? null) : grown(target[key], value, fixed);
@@ -47,7 +47,7 @@ function grown(before: unknown, value: unknown, fixed: FixedKeys): unknown {
   return value;
 }
 
-/** Adds to the list that a member of `target` is, which must be its own; makes one where there is none. */
+/** Adds to the list that a field of `target` is, which must be its own; makes one where there is none. */
 export function addTo(target: JsonObject, member: string, value: unknown): void {
   const list = target[member];
   if (Array.isArray(list)) list.push(value);

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from './values.ts';
 /** A name that a format's `wire.ts` has; any name of an object that nothing says more about. */
 type NameIn<Wire extends JsonObject> = keyof Wire & string;
 
-/** A request's member that has the wrong type, by its path and what it must be. */
+/** A request's field that has the wrong type, by its path and what it must be. */
 export function wrong(path: string, must: string): GatewayError {
   return new GatewayError('invalid_request', `"${path}" must be ${must}`, { param: path });
 }
@@ -81,8 +81,8 @@ export function textsAt<Wire extends JsonObject>(body: Wire, name: NameIn<Wire>)
   return list;
 }
 
-/** The members of `body` that are not in `known`; null when there are none. */
-export function extraMembers(body: JsonObject, known: ReadonlySet<string>): JsonObject | null {
+/** The fields of `body` that are not in `known`; null when there are none. */
+export function extraFields(body: JsonObject, known: ReadonlySet<string>): JsonObject | null {
   let rest: JsonObject | null = null;
   for (const name of Object.keys(body)) {
     if (known.has(name) || body[name] === null || name === '__proto__') continue;

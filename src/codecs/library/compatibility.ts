@@ -8,9 +8,9 @@ import type { Format } from './format.ts';
 export interface CompatibilityRow {
   /** What it is, in a word of this library: `seed`, `schemaOutput`. */
   readonly concept: string;
-  /** The member that asks for it in the client's format: `response_format`. */
+  /** The field that asks for it in the client's format: `response_format`. */
   readonly from: string;
-  /** The member that asks for it in the upstream's format; null where it has none. */
+  /** The field that asks for it in the upstream's format; null where it has none. */
   readonly to: string | null;
   /**
    * `carried`: the upstream is asked for it. `dropped`: it is left out, and named in `dropped`. `refused`: the request is, with
@@ -19,7 +19,7 @@ export interface CompatibilityRow {
   readonly outcome: 'carried' | 'dropped' | 'refused' | 'enforced' | 'in-text';
   /**
    * What carrying it depends on, and null for nothing: it is dropped unless the dialect has `vendorMembers` (the format's own
-   * vendor is sure to know it), or `cacheMembers`. Models that refuse a member by their names are not among these.
+   * vendor is sure to know it), or `cacheMembers`. Models that refuse a field by their names are not among these.
    */
   readonly unless: 'vendorMembers' | 'cacheMembers' | null;
 }
@@ -28,7 +28,7 @@ const outcomes = { drop: 'dropped', refuse: 'refused', hold: 'enforced', tell: '
 
 /**
  * What requests of one format may ask for, and what becomes of each on the way to another: the table of what the pair
- * cannot carry. Members that every format has, such as messages, are not listed.
+ * cannot carry. Fields that every format has, such as messages, are not listed.
  * @throws TranslationError `format_not_supported`
  */
 export function compatibility(from: Format, to: Format): readonly CompatibilityRow[] {

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../lib/error.ts';
 
 /**
- * What went wrong. `invalid_json`: the text is no JSON object. `invalid_request`: a member of the request has a wrong type or
- * value. `not_translatable`: the target cannot say what a member asks for, and the answer would mean something else
+ * What went wrong. `invalid_json`: the text is no JSON object. `invalid_request`: a field of the request has a wrong type or
+ * value. `not_translatable`: the target cannot say what a field asks for, and the answer would mean something else
  * without it. `format_not_supported`: an option is no format. `upstream_error`: the upstream reported a failure.
  * `upstream_cut`: its stream ended without the final event. `upstream_protocol`: its answer is no answer of its format.
  */
@@ -19,7 +19,7 @@ export type TranslationErrorCode =
 export class TranslationError extends Error {
   override readonly name = 'TranslationError';
   readonly code: TranslationErrorCode;
-  /** The member of the request, or the option, at fault: `messages[0].content`; null where it is none. */
+  /** The field of the request, or the option, at fault: `messages[0].content`; null where it is none. */
   readonly member: string | null;
   /** The HTTP status that a server would answer with: 400, or the one that an upstream's failure deserves, e.g. 529. */
   readonly status: number;

@@ -29,7 +29,7 @@ export interface RequestOptions {
   dialect?: Partial<Dialect>;
   /** Tokens that the upstream writes at most: a higher bound in the request is lowered to it. */
   maxOutputTokens?: number;
-  /** Members that the upstream refuses, by their paths: `['seed', 'generationConfig.topK']`. They are left out, and named. */
+  /** Fields that the upstream refuses, by their paths: `['seed', 'generationConfig.topK']`. They are left out, and named. */
   refusedMembers?: readonly string[];
   /** Whether the upstream is told what to keep in its prompt cache, where the client does not say so; true where absent. */
   cacheMarks?: boolean;
@@ -57,7 +57,7 @@ export interface TranslatedRequest extends AnswerContext {
 
 /**
  * Translates a request from one wire format to another.
- * @throws TranslationError `invalid_json`, `invalid_request` or `not_translatable`, with the member at fault
+ * @throws TranslationError `invalid_json`, `invalid_request` or `not_translatable`, with the field at fault
  */
 export function translateRequest(options: RequestOptions): TranslatedRequest {
   return withTranslationErrors(() => translated(options));

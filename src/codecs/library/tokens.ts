@@ -16,7 +16,7 @@ export interface CountOptions {
  * About how many tokens of input a request is: its instructions, messages, tools, schemas and attachments. An estimate
  * without a vendor's tokenizer, within some 10 % of OpenAI's own count for prose and code.
  * @returns a whole number of tokens, at least 1
- * @throws TranslationError `invalid_json` or `invalid_request`, with the member at fault
+ * @throws TranslationError `invalid_json` or `invalid_request`, with the field at fault
  */
 export function countTokens({ body, format }: CountOptions): number {
   return withTranslationErrors(() => {

@@ -1,5 +1,5 @@
 import type { ConversationCodec } from '../codec.ts';
-import { pathIn } from '../json/read-members.ts';
+import { pathIn } from '../json/read-fields.ts';
 import type { JsonObject } from '../json/values.ts';
 import type { Concept } from './concept.ts';
 

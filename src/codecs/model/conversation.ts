@@ -47,10 +47,10 @@ export interface Conversation {
   extras: Extras | null;
 }
 
-/** Members that only one format knows, as they came. */
+/** Fields that only one format knows, as they came. */
 export interface Extras {
   format: WireFormat;
-  members: JsonObject;
+  fields: JsonObject;
 }
 
 export interface Message {

@@ -3,9 +3,9 @@ import type { SchemaRuleName } from '../schema/targets.ts';
 
 /** What tells a chat server to go on with the assistant's message that stands last, instead of answering it. */
 export interface ChatPrefill {
-  /** Members of that message. */
+  /** Fields of that message. */
   message?: JsonObject;
-  /** Members of the request. */
+  /** Fields of the request. */
   request?: JsonObject;
   /** The answer begins with that message once more. */
   repeated?: boolean;
@@ -16,15 +16,15 @@ export interface ChatPrefill {
  * provider is.
  */
 export interface Dialect {
-  /** Chat: the member that bounds the answer. OpenAI's reasoning models refuse the older name, most others know only it. */
+  /** Chat: the field that bounds the answer. OpenAI's reasoning models refuse the older name, most others know only it. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /** Chat and responses: the role of instructions. */
   systemRole: 'system' | 'developer';
-  /** Chat: the member of an assistant message that takes its earlier reasoning back; null where none is known. */
+  /** Chat: the field of an assistant message that takes its earlier reasoning back; null where none is known. */
   reasoningField: 'reasoning_content' | 'reasoning' | null;
   /** Chat: what stands for the reasoning before a call where there was none, at servers that refuse a call without; else null. */
   noReasoning: string | null;
-  /** Chat: whether a message is refused that bears a member which the server does not know. */
+  /** Chat: whether a message is refused that bears a field which the server does not know. */
   strictMessages: boolean;
   /** Chat: whether calls bear seals of Google's own format (`extra_content`), whoever they are from. */
   googleSeals: boolean;
@@ -34,7 +34,7 @@ export interface Dialect {
   reasoningEffort: boolean;
   /** Chat: whether tools with free text (`type: custom`) are understood. */
   customTools: boolean;
-  /** Chat: whether OpenAI's own optional members (cache key, tier, verbosity, metadata, store) are understood; strict servers refuse them. */
+  /** Chat: whether OpenAI's own optional fields (cache key, tier, verbosity, metadata, store) are understood; strict servers refuse them. */
   vendorMembers: boolean;
   /** Chat, messages: whether a tier of service may be asked for, where that is not said by `vendorMembers`. */
   serviceTier: boolean;
@@ -47,7 +47,7 @@ export interface Dialect {
   textParts: boolean;
   /** Chat: texts that end the answer, at most. */
   maxStops: number;
-  /** Chat: members that go by another name there; null for one that is refused. */
+  /** Chat: fields that go by another name there; null for one that is refused. */
   memberNames: Readonly<Record<string, string | null>>;
   /** Chat: `short`: ids of calls must be nine letters or digits. */
   callIds: 'any' | 'short';

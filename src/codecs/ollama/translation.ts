@@ -4,7 +4,7 @@ import { reader } from './answer/reader.ts';
 import { writer } from './answer/writer.ts';
 import { decodeRequest } from './request/decode.ts';
 import { encodeRequest, names } from './request/encode.ts';
-import { readable } from './request/members.ts';
+import { readable } from './request/fields.ts';
 import { requestFields } from './request/request-fields.ts';
 
 /** Ollama's own chat (`/api/chat`). */

@@ -15,7 +15,7 @@ export type OllamaRequest = {
   options?: unknown;
 };
 
-/** The options by the path that errors and dropped members name them with. */
+/** The options by the path that errors and dropped fields name them with. */
 export type OptionPaths = {
   'options.num_predict'?: unknown;
   'options.temperature'?: unknown;

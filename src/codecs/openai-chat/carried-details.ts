@@ -32,7 +32,7 @@ export class CarriedDetails {
     if (sealed !== null && (sealed.value !== '' || thought !== '')) this.#waiting.push({ sealed, thought });
   }
 
-  /** The member for all seals since the last time; null for none. `before`: the id of the call that they stand before. */
+  /** The field for all seals since the last time; null for none. `before`: the id of the call that they stand before. */
   take(before: string | null): { reasoning_details: unknown[] } | null {
     if (this.#waiting.length === 0) return null;
     const reasoning_details = this.#waiting.flatMap(({ sealed, thought }) =>

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from
 import type { Sealed } from '../model/conversation.ts';
 import type { ReasoningDetail } from './wire.ts';
 
-/** Members that come in pieces. What is encrypted comes whole, and several with one index. */
+/** Fields that come in pieces. What is encrypted comes whole, and several with one index. */
 const growing: ReadonlySet<string> = new Set(['text', 'summary']);
 
 /**

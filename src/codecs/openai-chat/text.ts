@@ -3,7 +3,7 @@ import { byteLengthOf, listOf, objectOf, parseObject, textOf } from '../json/val
 import type { ChoiceChunk } from '../openai-shared/wire.ts';
 import type { Called, ChatChoice, ChatMessage, MessagePart, ReasoningDetail, ToolCall } from './wire.ts';
 
-/** Members of a message or delta that hold generated text. */
+/** Fields of a message or delta that hold generated text. */
 const textKeys = [
   'content',
   'refusal',

@@ -21,7 +21,7 @@ export function addToolCalls(slots: CallSlot[], deltas: unknown): void {
 }
 
 /**
- * The calls, or pieces of calls, in a member `tool_calls`. Some servers write a single one without the list, or its name
+ * The calls, or pieces of calls, in a field `tool_calls`. Some servers write a single one without the list, or its name
  * and arguments without the `function` around them.
  */
 export function callsIn(value: unknown): ToolCall[] {
@@ -72,7 +72,7 @@ export function signatureOfCall(call: Sealable): Sealed | null {
   return encryptedReasoningOf(textOf(objectOf<GoogleExtra>(google).thought_signature));
 }
 
-/** A call's members that bear such a seal. */
+/** A call's fields that bear such a seal. */
 export function signatureFields(thought_signature: string | null): Sealable {
   return thought_signature === null ? {} : { extra_content: { google: { thought_signature } } };
 }

@@ -6,7 +6,7 @@ import { writer } from './answer/writer.ts';
 import { markCache, markedTurns } from './request/cache-marks.ts';
 import { decodeRequest } from './request/decode.ts';
 import { acceptedOnly, encodeRequest, names, onTrial, vendorOnly } from './request/encode.ts';
-import { otherWords, readable } from './request/members.ts';
+import { otherWords, readable } from './request/fields.ts';
 import { requestFields } from './request/request-fields.ts';
 
 /** OpenAI chat completions (`/v1/chat/completions`), the format most providers speak. */

@@ -5,7 +5,7 @@ import { reader } from './answer/reader.ts';
 import { writer } from './answer/writer.ts';
 import { decodeRequest } from './request/decode.ts';
 import { acceptedOnly, encodeRequest, names } from './request/encode.ts';
-import { otherWords, readable } from './request/members.ts';
+import { otherWords, readable } from './request/fields.ts';
 import { requestFields } from './request/request-fields.ts';
 
 /** OpenAI responses (`/v1/responses`), which Codex speaks. */

@@ -7,7 +7,7 @@ export interface MediaAnswer {
   /** The first and the last bytes; the same, and all of them, where the answer is short. */
   head: Uint8Array;
   tail: Uint8Array;
-  /** How many members of a name in `MediaCodec.counted` had a text as their value; of JSON only. */
+  /** How many fields of a name in `MediaCodec.counted` had a text as their value; of JSON only. */
   counted: number;
 }
 
@@ -21,7 +21,7 @@ export interface MediaUsage {
 export interface MediaCodec {
   /** What a request may be: JSON, or a form, which is streamed on and never held whole. */
   bodies: readonly ('json' | 'form')[];
-  /** Names of members of an answer, each of which stands for one unit (a picture). */
+  /** Names of fields of an answer, each of which stands for one unit (a picture). */
   counted: readonly string[];
   /** What a JSON request alone tells, for an answer that tells nothing; null where that is nothing. */
   usageOfRequest(body: Uint8Array): MediaUsage | null;

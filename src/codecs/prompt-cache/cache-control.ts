@@ -18,7 +18,7 @@ export function hasCacheControl(value: JsonObject): boolean {
 
 const FIVE_MINUTES = 300;
 
-/** A mark as Anthropic writes it; no member where there is none. */
+/** A mark as Anthropic writes it; no field where there is none. */
 export function cacheControl({ cache }: { cache?: CacheMark | undefined }): JsonObject {
   if (cache === undefined) return {};
   const ttl = cache.ttl === null ? {} : { ttl: cache.ttl > FIVE_MINUTES ? '1h' : '5m' };

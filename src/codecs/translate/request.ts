@@ -1,10 +1,10 @@
 import { adapt } from '../adapt/adapt.ts';
-import { hasMember, withoutMember } from '../adapt/optional-members.ts';
+import { hasField, withoutField } from '../adapt/optional-fields.ts';
 import { outputCapOf, withOutputCap } from '../adapt/output-cap.ts';
 import type { SharedTools } from '../adapt/shared-tools.ts';
 import type { ToolNames } from '../adapt/tool-names.ts';
 import type { TranslationCodec } from '../codec.ts';
-import { unreadMembers } from '../json/read-members.ts';
+import { unreadFields } from '../json/read-fields.ts';
 import type { JsonObject } from '../json/values.ts';
 import { clientWord } from '../model/client-words.ts';
 import { type Concept, concepts } from '../model/concept.ts';
@@ -23,7 +23,7 @@ export interface RequestRoute {
   dialect: Dialect;
   /** Whose encrypted reasoning the target can read; null takes that of any owner. */
   owner: string | null;
-  /** Members of the target's format that it does not take. */
+  /** Fields of the target's format that it does not take. */
   refused: readonly string[];
   /** Tokens that the target writes at most; null where that is not known. */
   most: number | null;
@@ -94,13 +94,13 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
   const encoded = marks
     ? (to.conversation.markCache?.(amended, completed.cacheKey !== null, dialect) ?? amended)
     : amended;
-  const left = refused.filter((path) => hasMember(encoded, path));
+  const left = refused.filter((path) => hasField(encoded, path));
   const refusedWords = left.flatMap((path) => {
     const meant = conceptsOf(path, to);
     return meant.length === 0 ? [path] : wordsOf(meant);
   });
   return {
-    body: left.reduce(withoutMember, encoded),
+    body: left.reduce(withoutField, encoded),
     conversation: completed,
     dropped: [
       ...new Set([...dropped, ...unreadIn(request, route), ...wordsOf(unencodable), ...refusedWords]),
@@ -118,7 +118,7 @@ function unreadIn(request: JsonObject, { from, shared, to }: RequestRoute): read
   const { conversation, requestFields } = from;
   const { readable, spelling } = conversation;
   const unread = (fields: JsonObject) =>
-    unreadMembers(fields, readable, { own: to.format === from.format, spelling });
+    unreadFields(fields, readable, { own: to.format === from.format, spelling });
   const { turns } = requestFields;
   if (shared === undefined || turns === undefined) return unread(request);
   shared.unread ??= unread({ ...request, [turns]: null });
@@ -160,7 +160,7 @@ function loweredCap(asked: ReturnType<typeof outputCapOf>, most: number): string
   return asked === null || asked.cap <= most ? null : `${asked.name}=${most}`;
 }
 
-/** What a member of the target's request stands for. */
+/** What a field of the target's request stands for. */
 function conceptsOf(path: string, { conversation: { names } }: TranslationCodec): Concept[] {
   return (Object.keys(names) as Concept[]).filter((one) => names[one] === path.replace(/\.effort$/, ''));
 }

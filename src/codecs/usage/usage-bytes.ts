@@ -15,7 +15,7 @@ import { type JsonObject, parseObject } from '../json/values.ts';
 export interface UsageSearch {
   /** `body`: one JSON document. `stream`: SSE records, of which the first and the last may be cut. */
   kind: 'body' | 'stream';
-  /** The member to look for, in its quotes; `"usage"` when left out. */
+  /** The field to look for, in its quotes; `"usage"` when left out. */
   key?: Uint8Array;
   /** How many containers may enclose the usage object: the format's own places are near the root, tool input is deeper. */
   maxDepth: number;

@@ -9,7 +9,7 @@ import { FieldScan, ofByteOrderMark } from '../json/field-scan.ts';
 export interface AnswerModelInput {
   /** `whole`: one JSON document; else frames, one document each. */
   framing: StreamCodec['framing'] | 'whole';
-  /** The members that lead to the name in a document, the outermost first. */
+  /** The fields that lead to the name in a document, the outermost first. */
   path: readonly string[];
   /** Whether only one document has it. */
   once: boolean;
@@ -61,7 +61,7 @@ export class AnswerModel {
   #line: 'field' | 'data' | 'other';
   #field = 0;
   #opening: Opening | null = null;
-  /** Of the piece under way: where the frame begins, -1 when before; the next CR; the next rare member, -1 when not looked for. */
+  /** Of the piece under way: where the frame begins, -1 when before; the next CR; the next rare field, -1 when not looked for. */
   #frameAt = -1;
   #cr = -1;
   #rareAt = -1;
@@ -113,7 +113,7 @@ export class AnswerModel {
     return this.#cuts.length === 0 ? bytes : this.#renamed(bytes, this.#cuts);
   }
 
-  /** Finds the name in one of the last members. Those of the root have one bracket to be closed behind them. */
+  /** Finds the name in one of the last fields. Those of the root have one bracket to be closed behind them. */
   #findAtEnd(bytes: Buffer, member: string): void {
     const at = bytes.subarray(-END_BYTES).lastIndexOf(member);
     if (at === -1) return;
@@ -137,7 +137,7 @@ export class AnswerModel {
     return this.#rare === null ? index : this.#skip(bytes, index, this.#rare);
   }
 
-  /** Passes over the frames without a member that the name is in. */
+  /** Passes over the frames without a field that the name is in. */
   #skip(bytes: Buffer, index: number, member: string): number {
     if (this.#rareAt >= index) return index;
     const at = bytes.indexOf(member, index, 'latin1');

@@ -22,7 +22,7 @@ export type ModelSearch =
   | { ok: false; reason: 'not-object' | 'no-model' | 'not-string' };
 
 /**
- * The first member `model` of the JSON object in `body`. Reads no further than that, so that a body that names
+ * The first field `model` of the JSON object in `body`. Reads no further than that, so that a body that names
  * its model first costs the same at any size; `topLevel` tells whether it is the only one and the rest is sound.
  */
 export function findModel(body: Buffer): ModelSearch {
@@ -95,7 +95,7 @@ function* aroundSpan(pieces: readonly Buffer[], span: Span, literal: Buffer): Ge
   }
 }
 
-/** A member of the root object. `text` is its literal, or null for an object or a list. */
+/** A field of the root object. `text` is its literal, or null for an object or a list. */
 export interface TopLevelMember extends Span {
   text: string | null;
 }
@@ -143,7 +143,7 @@ interface TopLevelFields {
   duplicates: ('model' | 'stream')[];
 }
 
-/** Keeps the first member of a name and notes that there is another. */
+/** Keeps the first field of a name and notes that there is another. */
 function noteField(
   fields: TopLevelFields,
   name: 'model' | 'stream',

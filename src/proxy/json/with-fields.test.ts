@@ -6,7 +6,7 @@ import { withFields } from './with-fields.ts';
 const text = (body: string, without: readonly string[], added: Record<string, unknown> = {}) =>
   Buffer.concat(withFields(Buffer.from(body), without, added)).toString('utf8');
 
-describe('members of a body', () => {
+describe('fields of a body', () => {
   it('are left out and added, and what stays keeps its bytes', () => {
     const body =
       '{ "model" : "x", "n":12345678901234567890,\n "stream": true, "deep": { "model": [1, 2.50] } }';

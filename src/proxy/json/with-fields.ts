@@ -1,7 +1,7 @@
 import { fieldsOf } from '../../codecs/json/fields.ts';
 
 /**
- * The JSON object in `body` without the members of these names and with `added` before the others. Each member that
+ * The JSON object in `body` without the fields of these names and with `added` before the others. Each field that
  * stays keeps its bytes.
  * @throws GatewayError `invalid_json`
  */

@@ -5,7 +5,7 @@ import { Tap } from './meter.ts';
 const HEAD_BYTES = 1_024;
 const TAIL_BYTES = 65_536;
 
-/** Remembers of a passing answer what its codec can read use from: the two ends, and how often some members occur. */
+/** Remembers of a passing answer what its codec can read use from: the two ends, and how often some fields occur. */
 export class MediaMeter {
   readonly #kind: MediaAnswer['kind'];
   readonly #names: NameCounter[];
@@ -50,11 +50,11 @@ export class MediaMeter {
 /** White space between a key and its value, at most. */
 const MAX_GAP = 64;
 
-/** Counts the members of one name that have a text as their value. Inside a text the name's quotes are escaped. */
+/** Counts the fields of one name that have a text as their value. Inside a text the name's quotes are escaped. */
 class NameCounter {
   count = 0;
   readonly #key: Buffer;
-  /** The end of what was seen, in which a member may have begun. */
+  /** The end of what was seen, in which a field may have begun. */
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(name: string) {

@@ -1,12 +1,12 @@
-import { isOfMessages } from '../../codecs/adapt/optional-members.ts';
-import { refusedMember } from '../../codecs/adapt/refused-member.ts';
+import { isOfMessages } from '../../codecs/adapt/optional-fields.ts';
+import { refusedField } from '../../codecs/adapt/refused-field.ts';
 import { parseObject } from '../../codecs/json/values.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { GatewayError } from '../../lib/error.ts';
 import { joined } from '../json/joined.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';
 
-/** Members of requests that targets have refused, so that the next request is right at once. In memory alone. */
+/** Fields of requests that targets have refused, so that the next request is right at once. In memory alone. */
 export interface RefusedFields {
   of(target: Target): readonly string[];
   add(target: Target, field: string): void;
@@ -42,7 +42,7 @@ export function learnRefusedField(
 ): boolean {
   const request = parseObject(joined(translation === null ? clientBody : body).toString('utf8'));
   const isCandidate = translation === null ? isOfMessages : undefined;
-  const field = request === null ? null : refusedMember(target.format, request, error.message, isCandidate);
+  const field = request === null ? null : refusedField(target.format, request, error.message, isCandidate);
   if (field === null || refusedFields.of(target).includes(field)) return false;
   refusedFields.add(target, field);
   return true;

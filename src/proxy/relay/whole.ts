@@ -335,7 +335,7 @@ function endWith(response: ResponseSink, bytes: Buffer): void {
   else response.end(bytes.toString('latin1'), 'latin1');
 }
 
-/** An error as the first member of a body; a whole answer has its id there. */
+/** An error as the first field of a body; a whole answer has its id there. */
 const LEADING_ERROR = /^\s*\{\s*"(?:error"\s*:\s*[{"]|(?:type|object)"\s*:\s*"error")/;
 
 /** The HTTP status that an error body sent with HTTP 200 deserves; null for any other body. */

@@ -5,7 +5,7 @@ import { wantsStorage } from './keep.ts';
 
 /** As far as the id of a response may stand behind its beginning. */
 const LOOKED_AT = 4096;
-/** Before it only members with plain values, at the root or in the `response` of the first event. */
+/** Before it only fields with plain values, at the root or in the `response` of the first event. */
 const first = /(?:^\s*|"response"\s*:\s*)\{[^{}[\]]*?"id"\s*:\s*"([^"\\]{1,200})"/;
 const prefixed = /"id"\s*:\s*"(resp_[^"\\]{1,200})"/;
 

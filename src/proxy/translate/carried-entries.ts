@@ -12,7 +12,7 @@ export interface ReadEntries {
   isWritten(): boolean;
 }
 
-/** Members that hold what was said, as in `long-texts.ts`, and what a tool gave back. */
+/** Fields that hold what was said, as in `long-texts.ts`, and what a tool gave back. */
 const ANCHOR = /"(?:text|content|output)": ?"/g;
 
 /**

@@ -17,8 +17,8 @@ interface ListSpan {
 }
 
 /**
- * Where a list stands that is a member of the object in `body`, which is JSON; null where there is none, or the name of a
- * member is written with escapes, or stands there twice.
+ * Where a list stands that is a field of the object in `body`, which is JSON; null where there is none, or the name of a
+ * field is written with escapes, or stands there twice.
  */
 export function listSpan(body: Buffer, name: string): ListSpan | null {
   let span: ListSpan | null = null;

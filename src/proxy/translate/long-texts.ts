@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 const LONG = 256;
 
 /**
- * Members that hold what was said, as they stand in JSON without white space. The quote after such a name is not
+ * Fields that hold what was said, as they stand in JSON without white space. The quote after such a name is not
  * escaped and a colon follows it, so that it ends a name wherever it stands, and the quote at the end begins a text.
  */
 const ANCHOR = /"(?:text|content)":"/;

@@ -33,7 +33,7 @@ export interface Beginning {
   shared: NonNullable<RequestRoute['shared']>;
   /** Tools of calls in settled exchanges, with the names that the target has for them. */
   tools: Map<string, string>;
-  /** The text of what was translated beside the exchanges: the other members, and the turns before them. */
+  /** The text of what was translated beside the exchanges: the other fields, and the turns before them. */
   frame: { value: JsonObject; before: Buffer; after: Buffer } | null;
   /** As `made` of `Settled`. */
   first: { value: readonly unknown[]; json: Buffer } | null;
@@ -49,7 +49,7 @@ export interface TranslationRoute {
   dialect: unknown;
   /** How its format writes exchanges. */
   shape: ExchangeShape;
-  /** The member of the target's format that lists the turns. */
+  /** The field of the target's format that lists the turns. */
   list: string;
   /** Whole exchanges at the end whose place the target looks at: they are always translated. */
   last: number;

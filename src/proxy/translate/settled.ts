@@ -12,7 +12,7 @@ import { type Named, type Translate, translateWith } from './settled-request.ts'
 
 /**
  * Agents send the whole conversation again with every turn. What of it stood in the turn before, is translated no more:
- * the members beside the turns are read once, and calls with their results, once more of them follow, are kept as the bytes
+ * the fields beside the turns are read once, and calls with their results, once more of them follow, are kept as the bytes
  * that they were translated to. The translation of the others has an exchange in their place that stands for them, and
  * goes through all the steps that every translation goes through.
  */

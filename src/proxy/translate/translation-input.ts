@@ -14,7 +14,7 @@ export interface TranslationInput {
 
 /** What is known of a target beside its format. */
 export interface TranslationOptions {
-  /** Members that it does not take. */
+  /** Fields that it does not take. */
   refusedFields: readonly string[];
   /** Tokens that it writes at most; null where that is not known. */
   outputCap: number | null;

@@ -1,4 +1,4 @@
-import { isOfMessages } from '../../codecs/adapt/optional-members.ts';
+import { isOfMessages } from '../../codecs/adapt/optional-fields.ts';
 import { exchangeShapes } from '../../codecs/exchanges/shapes.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { leastKept } from '../../codecs/prompt-cache/cache-worth.ts';

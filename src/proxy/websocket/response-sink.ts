@@ -204,7 +204,7 @@ const firstEventHeaders: ReadonlySet<string> = new Set([
   'x-gateway-added',
 ]);
 
-/** A JSON object with one more member before its first. */
+/** A JSON object with one more field before its first. */
 function withFirst(json: string, member: string): string {
   const open = json.indexOf('{') + 1;
   return `${json.slice(0, open)}${member},${json.slice(open)}`;

@@ -60,7 +60,7 @@ function mergeCounts(start: UsageMatch | null, last: UsageMatch | null): Message
   return mergeUsage(objectOf(start?.counts), objectOf(last?.counts));
 }
 
-/** A usage object with the later value of every member, unless that is null. */
+/** A usage object with the later value of every field, unless that is null. */
 export function mergeUsage(earlier: JsonObject, later: JsonObject): JsonObject {
   const laterCounts = Object.entries(later).filter(
     ([key, value]) => value !== null || earlier[key] === undefined,

@@ -15,14 +15,14 @@ import type {
   ThinkingOption,
 } from '../wire.ts';
 import { readContent, readMessages } from './content-decode.ts';
-import { ownMembers, STANDARD_ONLY } from './own-members.ts';
+import { ownFields, STANDARD_ONLY } from './own-fields.ts';
 import { readChoice, readTools } from './tools-decode.ts';
 
 /** A messages request (Anthropic API reference, "Create a Message") as a conversation. */
 export function decodeRequest(body: MessagesRequest, shared: SharedTools | null = null): Conversation {
   const { choice, parallel } = readChoice(objectAt(body, 'tool_choice'));
   const outputConfig = objectOf<OutputConfig>(objectAt(body, 'output_config'));
-  const members = ownMembers(body);
+  const fields = ownFields(body);
   const userId = objectOf<RequestMetadata>(objectAt(body, 'metadata')).user_id;
   const messages = readMessages(listAt(body, 'messages'));
   const begin = messages.findIndex(({ role }) => role !== 'system');
@@ -53,7 +53,7 @@ export function decodeRequest(body: MessagesRequest, shared: SharedTools | null 
     userId: textOrNull(userId),
     stream: flagAt(body, 'stream') ?? false,
     includeUsage: true,
-    extras: members === null ? null : { format: 'anthropic-messages', members },
+    extras: fields === null ? null : { format: 'anthropic-messages', fields },
   };
 }
 
@@ -80,7 +80,7 @@ function readReasoning(thinking: ThinkingOption | null, effort: string | null): 
     case 'disabled':
       return { mode: 'off', ...reasoning };
     default:
-      // A way of thinking that came later goes along with the members that only this format has.
+      // A way of thinking that came later goes along with the fields that only this format has.
       return effort === null ? null : { mode: 'adaptive', ...reasoning };
   }
 }

@@ -5,7 +5,7 @@ import type { Conversation, OutputShape } from '../../model/conversation.ts';
 import type { Dialect } from '../../model/dialect.ts';
 import type { MessagesRequest } from '../wire.ts';
 import { blocksOf } from './content-encode.ts';
-import { putBack, STANDARD_ONLY } from './own-members.ts';
+import { putBack, STANDARD_ONLY } from './own-fields.ts';
 import { hasMap, outputSchema, schemaText } from './structured-output.ts';
 import { effortOf, thinkingOf } from './thinking.ts';
 import { choiceOf, toolList } from './tools-encode.ts';
@@ -84,13 +84,13 @@ export function encodeRequest(
   };
   unencodable.push(...ruledOut(conversation, request, thinking.on));
   const nonNull = definedFields(request);
-  return extras?.format === 'anthropic-messages' ? putBack(nonNull, extras.members) : nonNull;
+  return extras?.format === 'anthropic-messages' ? putBack(nonNull, extras.fields) : nonNull;
 }
 
 /** For models that have no mode for any JSON object. */
 const JSON_ONLY = 'Answer with one JSON object and nothing else.';
 
-/** What the model is told of its answer's shape where the format has no member for it. */
+/** What the model is told of its answer's shape where the format has no field for it. */
 function outputWords(output: OutputShape): string[] {
   if (output.kind === 'json') return [JSON_ONLY];
   return output.kind === 'schema' && hasMap(output.schema) ? [schemaText(output.schema)] : [];

@@ -33,8 +33,8 @@ export function encodeFramesOf(response: Record<string, unknown>): string {
 }
 
 interface CandidateSoFar {
-  /** Members beside the content. */
-  members: Candidate;
+  /** Fields beside the content. */
+  fields: Candidate;
   /** The log probabilities of the tokens so far; null while none came. */
   logprobs: JsonObject | null;
   /** The content without its parts; null while none came. */
@@ -58,9 +58,9 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
       if (!finished) return null;
       continue;
     }
-    for (const { candidates: found, ...members } of chunks ?? []) {
-      overlay(answer, members);
-      finished ||= blockReasonIn(members) !== '';
+    for (const { candidates: found, ...fields } of chunks ?? []) {
+      overlay(answer, fields);
+      finished ||= blockReasonIn(fields) !== '';
       for (const candidate of listOf(found).filter(isObject)) {
         finished ||= finishReasonIn(candidate) !== '';
         addCandidate(candidates, candidate);
@@ -75,17 +75,17 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
 }
 
 function addCandidate(candidates: Map<number, CandidateSoFar>, candidate: Candidate): void {
-  const { content, logprobsResult, ...members } = candidate;
+  const { content, logprobsResult, ...fields } = candidate;
   const index = numberOf(candidate.index) ?? 0;
   const soFar = candidates.get(index) ?? {
-    members: {},
+    fields: {},
     logprobs: null,
     content: null,
     parts: [],
     open: null,
   };
   candidates.set(index, soFar);
-  overlay(soFar.members, members);
+  overlay(soFar.fields, fields);
   if (isObject(logprobsResult)) {
     soFar.logprobs ??= {};
     addLogprobs(soFar.logprobs, logprobsResult);
@@ -170,11 +170,11 @@ function close(soFar: CandidateSoFar): void {
   soFar.open = open.args.broken ? open : null;
 }
 
-function finish({ content, logprobs, members, parts }: CandidateSoFar): Candidate {
+function finish({ content, logprobs, fields, parts }: CandidateSoFar): Candidate {
   const candidateFields = parts.length > 0 ? { parts } : {};
   return {
     ...(content === null ? {} : { content: { ...candidateFields, ...content } }),
-    ...members,
+    ...fields,
     ...(logprobs === null ? {} : { logprobsResult: logprobs }),
   };
 }

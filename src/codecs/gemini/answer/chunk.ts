@@ -64,7 +64,7 @@ export function blockReasonIn(chunk: GeminiAnswer): string {
   return reason.endsWith('UNSPECIFIED') ? '' : reason;
 }
 
-/** Members of a part that are no content by themselves. */
+/** Fields of a part that are no content by themselves. */
 const besides: ReadonlySet<string> = new Set([
   'thought',
   'thoughtSignature',
@@ -75,7 +75,7 @@ const besides: ReadonlySet<string> = new Set([
   'speechMetadata',
 ]);
 
-/** The member of a part that holds what it is (`text`, `functionCall`, `inlineData` …); null when it has none, as an empty text. */
+/** The field of a part that holds what it is (`text`, `functionCall`, `inlineData` …); null when it has none, as an empty text. */
 export function contentName(part: ContentPart & JsonObject): string | null {
   const holds = (name: string) => !besides.has(name) && part[name] !== null && part[name] !== '';
   return Object.keys(part).find(holds) ?? null;

@@ -72,16 +72,12 @@ function put(root: JsonObject, steps: readonly (string | number)[], value: unkno
     const before = memberOf(place, step);
     if (before === NO_PLACE) return false;
     if (next === undefined) {
-      setMember(
-        place,
-        step,
-        typeof before === 'string' && typeof value === 'string' ? before + value : value,
-      );
+      setField(place, step, typeof before === 'string' && typeof value === 'string' ? before + value : value);
       return true;
     }
     const inner: unknown = before ?? (typeof next === 'number' ? [] : {});
     if (!isObject(inner) && !Array.isArray(inner)) return false;
-    if (before === undefined || before === null) setMember(place, step, inner);
+    if (before === undefined || before === null) setField(place, step, inner);
     place = inner;
   }
   return false;
@@ -89,13 +85,13 @@ function put(root: JsonObject, steps: readonly (string | number)[], value: unkno
 
 const NO_PLACE = Symbol('no place');
 
-/** The member at a step; a list grows by one at a time, and a prototype is no place. */
+/** The field at a step; a list grows by one at a time, and a prototype is no place. */
 function memberOf(place: JsonObject | unknown[], step: string | number): unknown {
   if (Array.isArray(place)) return typeof step === 'number' && step <= place.length ? place[step] : NO_PLACE;
   if (typeof step === 'number' || step === '__proto__') return NO_PLACE;
   return Object.hasOwn(place, step) ? place[step] : undefined;
 }
 
-function setMember(place: JsonObject | unknown[], step: string | number, value: unknown): void {
+function setField(place: JsonObject | unknown[], step: string | number, value: unknown): void {
   (place as Record<string | number, unknown>)[step] = value;
 }

@@ -246,7 +246,7 @@ export function reader(): PartReader {
   return new GeminiReader();
 }
 
-/** The members of an object that say something: an empty list in a later chunk takes nothing back. */
+/** The fields of an object that say something: an empty list in a later chunk takes nothing back. */
 function filled(value: JsonObject): JsonObject {
   const nonEmptyFields = Object.entries(value).filter(
     ([, member]) => member !== null && (!Array.isArray(member) || listOf(member).length > 0),

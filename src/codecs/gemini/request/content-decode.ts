@@ -81,7 +81,7 @@ function dataPart(part: ContentPart, path: string, pairing: CallPairing): Part[]
   return name === undefined ? [] : [nativePart(name, part)];
 }
 
-/** Members of a part that say something of its content and are none. */
+/** Fields of a part that say something of its content and are none. */
 const noContent: ReadonlySet<string> = new Set([
   'thought',
   'thoughtSignature',
@@ -180,7 +180,7 @@ function resultPart(result: FunctionResponse, path: string, pairing: CallPairing
   };
 }
 
-/** The members that hold all of what a function answered (`FunctionResponse.response`; `result` is what samples use). */
+/** The fields that hold all of what a function answered (`FunctionResponse.response`; `result` is what samples use). */
 const wraps: ReadonlySet<string> = new Set(['output', 'result', 'error']);
 
 /** What a function answered, without the object that the format puts around it. */

@@ -6,21 +6,21 @@ import { type Conversation, emptyConversation, type OutputShape } from '../../mo
 import type { GeminiRequest, GenerationConfig } from '../wire.ts';
 import { camel, messageAt } from '../wire-names.ts';
 import { readContents, readInstruction } from './contents-decode.ts';
-import { ownMembers } from './own-members.ts';
+import { ownFields } from './own-fields.ts';
 import { readThinking } from './thinking.ts';
 import { readChoice, readTools, schemaIn } from './tools-decode.ts';
 
 const CONFIG = 'generationConfig';
 
 /**
- * A generateContent request (Gemini API reference, "GenerateContentRequest") as a conversation. The members `model`
+ * A generateContent request (Gemini API reference, "GenerateContentRequest") as a conversation. The fields `model`
  * and `stream` stand for what the wire says in the path.
  */
 export function decodeRequest(request: GeminiRequest, shared: SharedTools | null = null): Conversation {
   const body: GeminiRequest = camel(request);
   const config: GenerationConfig = messageAt(body, CONFIG, CONFIG) ?? {};
   refuseForeign(body, config);
-  const members = ownMembers(body);
+  const fields = ownFields(body);
   const number = (name: keyof GenerationConfig) => numberAt(config, name, `${CONFIG}.${name}`);
   return {
     ...emptyConversation(textOf(body.model)),
@@ -43,7 +43,7 @@ export function decodeRequest(request: GeminiRequest, shared: SharedTools | null
     serviceTier: readTier(textAt(body, 'serviceTier')),
     stream: flagAt(body, 'stream') ?? false,
     includeUsage: true,
-    extras: members === null ? null : { format: 'gemini', members },
+    extras: fields === null ? null : { format: 'gemini', fields },
   };
 }
 
@@ -86,7 +86,7 @@ function refusal(param: string, what: string): GatewayError {
 }
 
 function readOutput(config: GenerationConfig): OutputShape {
-  // The vendor's first SDKs for JSON Schema wrote the member with an underscore before it.
+  // The vendor's first SDKs for JSON Schema wrote the field with an underscore before it.
   const named: GenerationConfig = {
     ...config,
     responseJsonSchema: config.responseJsonSchema ?? config._responseJsonSchema,

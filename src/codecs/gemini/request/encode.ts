@@ -3,7 +3,7 @@ import { definedFields, type JsonObject, table } from '../../json/values.ts';
 import type { Concept, ConceptNames } from '../../model/concept.ts';
 import type { Conversation } from '../../model/conversation.ts';
 import { type Dialect, plainDialect } from '../../model/dialect.ts';
-import { putBack } from './own-members.ts';
+import { putBack } from './own-fields.ts';
 import { thinkingOf } from './thinking.ts';
 import { toolConfigOf, toolList } from './tools-encode.ts';
 import { contentsOf } from './turns.ts';
@@ -42,7 +42,7 @@ export const acceptedOnly: ConceptNames = {
   fileNames: 'inlineData.displayName',
 };
 
-/** Google's cloud names the tier in a header, and refuses members that it does not know. */
+/** Google's cloud names the tier in a header, and refuses fields that it does not know. */
 export const vendorOnly: readonly Concept[] = ['serviceTier'];
 
 /** What the vendor takes as the name of a function: older models no longer one. */
@@ -76,7 +76,7 @@ export function encodeRequest(
     generationConfig: Object.keys(config).length === 0 ? null : config,
     serviceTier: tierOf(conversation),
   });
-  return extras?.format === 'gemini' ? putBack(request, extras.members) : request;
+  return extras?.format === 'gemini' ? putBack(request, extras.fields) : request;
 }
 
 function generationConfig(conversation: Conversation): JsonObject {

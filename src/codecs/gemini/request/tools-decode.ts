@@ -40,7 +40,7 @@ function readDeclaration(declaration: FunctionDeclaration, path: string): Functi
   };
 }
 
-/** The JSON Schema in one of two members: the first speaks the API's own language, the second JSON Schema. */
+/** The JSON Schema in one of two fields: the first speaks the API's own language, the second JSON Schema. */
 export function schemaIn<Wire extends JsonObject>(
   holder: Wire,
   own: keyof Wire & string,

@@ -53,7 +53,7 @@ function grow(target: JsonObject, delta: JsonObject): void {
   }
 }
 
-/** Members in the order of the vendor's own answers. */
+/** Fields in the order of the vendor's own answers. */
 function whole(answer: OllamaAnswer, message: OllamaMessage, beside: JsonObject): OllamaAnswer {
   const { created_at, done, model, ...rest } = answer;
   const { content, role, ...others } = message;

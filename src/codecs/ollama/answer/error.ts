@@ -15,7 +15,7 @@ export function encodeErrorFrame(error: GatewayError): string {
   return encodeLine(encodeError(error));
 }
 
-/** Whether a line reports a failure. The vendor's clients take any line that has the member for one. */
+/** Whether a line reports a failure. The vendor's clients take any line that has the field for one. */
 export function isErrorLine({ error }: OllamaAnswer): boolean {
   return error !== undefined && error !== null && error !== false;
 }

@@ -30,7 +30,7 @@ function meaningOf(line: OllamaAnswer | null): FrameMeaning {
   return carriesContent(objectOf(line.message)) ? 'content' : 'preamble';
 }
 
-/** Members of a message that make a line worth something to the client. */
+/** Fields of a message that make a line worth something to the client. */
 const carriers = ['content', 'thinking', 'tool_calls', 'images'] as const;
 
 function carriesContent(message: OllamaMessage): boolean {

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../lib/error.ts';
 import { isObject, type JsonObject, textOf } from '../../json/values.ts';
 import {
-  extraMembers,
+  extraFields,
   flagAt,
   listAt,
   numberAt,
@@ -20,7 +20,7 @@ import {
 import type { OllamaRequest, OptionPaths, ToolDescription, ToolOffer } from '../wire.ts';
 import { readMessages } from './messages-decode.ts';
 
-/** Members that are read here, those of `options` by their path; all others are extras. */
+/** Fields that are read here, those of `options` by their path; all others are extras. */
 const knownFields: ReadonlySet<string> = new Set<keyof (OllamaRequest & OptionPaths)>([
   'model',
   'messages',
@@ -46,7 +46,7 @@ export function decodeRequest(request: OllamaRequest): Conversation {
   const body: OllamaRequest & OptionPaths = { ...request, ...pathsOf(objectAt(request, 'options') ?? {}) };
   const messages = listAt(body, 'messages');
   if (messages.length === 0) throw loadRequest();
-  const members = extraMembers(body, knownFields);
+  const fields = extraFields(body, knownFields);
   return {
     ...emptyConversation(textOf(body.model)),
     ...readMessages(messages),
@@ -64,11 +64,11 @@ export function decodeRequest(request: OllamaRequest): Conversation {
     output: readFormat(body.format),
     stream: flagAt(body, 'stream') ?? true,
     includeUsage: true,
-    extras: members === null ? null : { format: 'ollama', members },
+    extras: fields === null ? null : { format: 'ollama', fields },
   };
 }
 
-/** The options as members by their path, which is how errors and dropped members name them. */
+/** The options as fields by their path, which is how errors and dropped fields name them. */
 function pathsOf(options: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(options).map(([name, value]) => [`options.${name}`, value]));
 }

@@ -25,10 +25,10 @@ export const names: ConceptNames = {
 
 const OPTIONS = 'options.';
 
-/** A conversation as a chat request. Members that the client did not speak of are left out. */
+/** A conversation as a chat request. Fields that the client did not speak of are left out. */
 export function encodeRequest(conversation: Conversation): JsonObject {
   const { extras, logprobs, model, reasoning, stream } = conversation;
-  const own = Object.entries(extras?.format === 'ollama' ? extras.members : {});
+  const own = Object.entries(extras?.format === 'ollama' ? extras.fields : {});
   const options = {
     ...optionsOf(conversation),
     ...Object.fromEntries(
@@ -91,7 +91,7 @@ const levels: ReadonlyMap<string, string> = new Map(
 
 /**
  * `think`. A model that decides itself is told nothing: those that can think do so then, and those that cannot
- * refuse the member.
+ * refuse the field.
  */
 function thinkOf(reasoning: Reasoning | null): unknown {
   if (reasoning === null) return null;

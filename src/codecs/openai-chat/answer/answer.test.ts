@@ -45,7 +45,7 @@ const chunksOf = (stream: string): JsonObject[] =>
     .frames.filter(({ data }) => data !== '[DONE]')
     .map(({ data }) => JSON.parse(data));
 
-/** An upstream's stream of these choices' members. */
+/** An upstream's stream of these choices' fields. */
 const sse = (...chunks: object[]): string =>
   chunks.map((chunk) => `data: ${JSON.stringify({ id: 'up_1', model: 'up', ...chunk })}\n\n`).join('');
 const delta = (value: object, rest: object = {}) =>

@@ -48,7 +48,7 @@ function splitMessage(message: ChatMessage): { opening: JsonObject; content: Jso
 }
 
 interface ChoiceSoFar {
-  /** Members beside the message. */
+  /** Fields beside the message. */
   choice: ChatChoice;
   message: ChatMessage;
   calls: CallSlot[];

@@ -6,7 +6,7 @@ export function deltaOf(choice: ChatChoice): ChatMessage {
   return isObject(choice.delta) ? choice.delta : objectOf(choice.message);
 }
 
-/** Whether a member of a delta adds nothing. */
+/** Whether a field of a delta adds nothing. */
 export function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;

@@ -130,8 +130,8 @@ class ChatWriter implements PartWriter {
 
   /** The seals that have come, where what they sealed is over and no call follows. */
   #sealed(): Frame[] {
-    const members = this.#carriedDetails.take(null);
-    return members === null ? [] : this.#chunk(members);
+    const fields = this.#carriedDetails.take(null);
+    return fields === null ? [] : this.#chunk(fields);
   }
 
   /** One of Google's that no call bears is carried as those of others are. */

@@ -452,7 +452,7 @@ describe('the decoder of chat requests', () => {
     const { extras } = decoded({ logit_bias: { 5: 1 }, search_parameters: { mode: 'auto' }, audio: null });
     assert.deepEqual(extras, {
       format: 'openai-chat',
-      members: { logit_bias: { 5: 1 }, search_parameters: { mode: 'auto' } },
+      fields: { logit_bias: { 5: 1 }, search_parameters: { mode: 'auto' } },
     });
   });
 
@@ -703,9 +703,9 @@ describe('the encoder of chat requests', () => {
   });
 
   it('puts back what only this format knows, and leaves out what others do', () => {
-    const members = { logit_bias: { 5: 1 } };
-    assert.deepEqual(encoded({ extras: { format: 'openai-chat', members } })['logit_bias'], { 5: 1 });
-    assert.equal('logit_bias' in encoded({ extras: { format: 'openai-responses', members } }), false);
+    const fields = { logit_bias: { 5: 1 } };
+    assert.deepEqual(encoded({ extras: { format: 'openai-chat', fields } })['logit_bias'], { 5: 1 });
+    assert.equal('logit_bias' in encoded({ extras: { format: 'openai-responses', fields } }), false);
     const search = decoded({ web_search_options: { search_context_size: 'low' } });
     assert.deepEqual(encodeRequest(search, plainDialect)['web_search_options'], {
       search_context_size: 'low',
@@ -717,7 +717,7 @@ describe('the encoder of chat requests', () => {
     assert.equal('web_search_options' in encoded({ tools: [foreign as Tool] }), false);
   });
 
-  it('names members and calls as the target wants them, which is data of its own', () => {
+  it('names fields and calls as the target wants them, which is data of its own', () => {
     const strict: Partial<Dialect> = {
       memberNames: { seed: 'random_seed', user: null, stream_options: null },
       callIds: 'short',

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../lib/error.ts';
 import { readOnce, type SharedTools } from '../../adapt/shared-tools.ts';
 import { countIn, isObject, objectOf, textOf } from '../../json/values.ts';
 import {
-  extraMembers,
+  extraFields,
   flagAt,
   listAt,
   numberAt,
@@ -31,7 +31,7 @@ import type {
 import { readMessages } from './messages-decode.ts';
 import { readChoice, readTools } from './tools-decode.ts';
 
-/** Members that are read here; all others are extras. */
+/** Fields that are read here; all others are extras. */
 const knownFields: ReadonlySet<string> = new Set<keyof ChatRequest>([
   'model',
   'messages',
@@ -73,7 +73,7 @@ const knownFields: ReadonlySet<string> = new Set<keyof ChatRequest>([
 export function decodeRequest(body: ChatRequest, shared: SharedTools | null = null): Conversation {
   refuseModalities(body);
   const stream = flagAt(body, 'stream') ?? false;
-  const members = extraMembers(body, knownFields);
+  const fields = extraFields(body, knownFields);
   const search = objectAt(body, 'web_search_options');
   return {
     ...emptyConversation(textOf(body.model)),
@@ -108,7 +108,7 @@ export function decodeRequest(body: ChatRequest, shared: SharedTools | null = nu
     stream,
     // A whole answer always reports it.
     includeUsage: !stream || objectOf<StreamOptions>(objectAt(body, 'stream_options')).include_usage === true,
-    extras: members === null ? null : { format: 'openai-chat', members },
+    extras: fields === null ? null : { format: 'openai-chat', fields },
   };
 }
 

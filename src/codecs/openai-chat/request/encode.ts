@@ -6,7 +6,7 @@ import type { Conversation, Part } from '../../model/conversation.ts';
 import type { Dialect } from '../../model/dialect.ts';
 import { effortOfBudget } from '../../model/effort.ts';
 import { messageList } from './messages-encode.ts';
-import { toolMembers } from './tools-encode.ts';
+import { toolFields } from './tools-encode.ts';
 
 /** What the format calls the concepts that it can say. */
 export const names: ConceptNames = {
@@ -46,7 +46,7 @@ export const names: ConceptNames = {
   allowedTools: 'tool_choice.allowed_tools',
 };
 
-/** Members of others' servers, and of the vendor's that too few models take to be written. */
+/** Fields of others' servers, and of the vendor's that too few models take to be written. */
 export const acceptedOnly: ConceptNames = {
   topK: 'top_k',
   webSearch: 'web_search_options',
@@ -60,7 +60,7 @@ export const vendorOnly: readonly Concept[] = [
 
 export const onTrial: readonly Concept[] = ['cacheKey', 'cacheMarks'];
 
-/** A conversation as a chat request. Members that the client did not speak of are left out. */
+/** A conversation as a chat request. Fields that the client did not speak of are left out. */
 export function encodeRequest(
   conversation: Conversation,
   dialect: Dialect,
@@ -77,7 +77,7 @@ export function encodeRequest(
   const request: JsonObject = {
     model: conversation.model,
     messages: messageList(conversation, dialect),
-    ...toolMembers(conversation, dialect, written),
+    ...toolFields(conversation, dialect, written),
     [dialect.maxTokensField]: conversation.maxOutputTokens,
     temperature: conversation.temperature,
     top_p: conversation.topP,
@@ -98,7 +98,7 @@ export function encodeRequest(
     stream: stream ? true : null,
     // The gateway needs the usage, whether the client wants to see it or not.
     stream_options: stream ? { include_usage: true } : null,
-    ...(extras?.format === 'openai-chat' ? extras.members : {}),
+    ...(extras?.format === 'openai-chat' ? extras.fields : {}),
   };
   const optionalFields: JsonObject = {};
   for (const name of Object.keys(request)) {

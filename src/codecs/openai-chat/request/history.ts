@@ -1,4 +1,4 @@
-import { isOfMessages } from '../../adapt/optional-members.ts';
+import { isOfMessages } from '../../adapt/optional-fields.ts';
 import { NO_SIGNATURE } from '../../gemini/signature.ts';
 import type { HistoryCodec, HistoryRules, Stripping } from '../../history/history.ts';
 import { OPEN_OBJECT } from '../../json/bytes.ts';
@@ -68,7 +68,7 @@ function encryptedText(detail: Buffer): string {
 /** The same, and the calls without Google's seals. */
 function withoutDetailsAndSeals(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
   return eachMessage(withoutDetails(request, stripping), (message) =>
-    rewriteField(withoutMember(message, SEAL), 'tool_calls', (calls) =>
+    rewriteField(withoutField(message, SEAL), 'tool_calls', (calls) =>
       rewriteElements(calls, withoutSignature),
     ),
   );
@@ -85,11 +85,11 @@ function withoutSignature(sealed: Buffer): Buffer {
   });
 }
 
-/** What of an earlier message a server takes beside OpenAI's own members. */
+/** What of an earlier message a server takes beside OpenAI's own fields. */
 interface MessageRules {
-  /** The member that takes its reasoning back; null where none is known. */
+  /** The field that takes its reasoning back; null where none is known. */
   reasoning: string | null;
-  /** Members that it refuses. */
+  /** Fields that it refuses. */
   refused: readonly string[];
 }
 
@@ -97,7 +97,7 @@ interface MessageRules {
 const reasoningNames: readonly string[] = ['reasoning_content', 'reasoning'];
 
 /**
- * The request with the reasoning of earlier messages under the server's own name, and without members that it refuses.
+ * The request with the reasoning of earlier messages under the server's own name, and without fields that it refuses.
  * @returns also the names of what was left out
  */
 function withOwnFields(request: Buffer, rules: MessageRules): { request: Buffer; left: string[] } {
@@ -150,7 +150,7 @@ function isEmpty(value: Buffer): boolean {
   return value.length <= 4 && ['null', '""', '[]'].includes(value.toString('latin1'));
 }
 
-function withoutMember(message: Buffer, name: string): Buffer {
+function withoutField(message: Buffer, name: string): Buffer {
   return rewriteField(message, name, () => null);
 }
 

@@ -8,7 +8,7 @@ import type { Dialect } from '../../model/dialect.ts';
  * The tools and the choice among them; without tools neither may be sent. Only the vendor knows a choice of
  * several: others are told in words.
  */
-export function toolMembers(
+export function toolFields(
   conversation: Conversation,
   dialect: Dialect,
   written: WrittenTools | null,
@@ -51,7 +51,7 @@ function toolOf(tool: Tool): JsonObject[] {
     case 'native':
       return tool.format === 'openai-chat' ? [tool.value] : [];
     case 'web-search':
-      // Few models take the member for it: a search that another format asked for is left out.
+      // Few models take the field for it: a search that another format asked for is left out.
       return [];
   }
 }

@@ -1,11 +1,11 @@
 import { GatewayError } from '../../../lib/error.ts';
 import { numberOf } from '../../json/lossless.ts';
 import { objectOf, textOf } from '../../json/values.ts';
-import { extraMembers, flagAt, numberAt, objectAt, textAt, textsAt, wrong } from '../../json/wire-check.ts';
+import { extraFields, flagAt, numberAt, objectAt, textAt, textsAt, wrong } from '../../json/wire-check.ts';
 import { type Conversation, emptyConversation } from '../../model/conversation.ts';
 import type { CompletionsRequest, StreamOptions } from '../wire.ts';
 
-/** Members that are read here; all others are extras. */
+/** Fields that are read here; all others are extras. */
 const knownFields: ReadonlySet<string> = new Set<keyof CompletionsRequest>([
   'model',
   'prompt',
@@ -33,7 +33,7 @@ const DEFAULT_MAX_TOKENS = 16;
 export function decodeRequest(body: CompletionsRequest): Conversation {
   refuseFormatsOwn(body);
   const stream = flagAt(body, 'stream') ?? false;
-  const members = extraMembers(body, knownFields);
+  const fields = extraFields(body, knownFields);
   return {
     ...emptyConversation(textOf(body.model)),
     messages: [{ role: 'user', parts: [{ type: 'text', text: promptOf(body.prompt) }] }],
@@ -50,7 +50,7 @@ export function decodeRequest(body: CompletionsRequest): Conversation {
     stream,
     // A whole answer always reports it.
     includeUsage: !stream || objectOf<StreamOptions>(objectAt(body, 'stream_options')).include_usage === true,
-    extras: members === null ? null : { format: 'openai-completions', members },
+    extras: fields === null ? null : { format: 'openai-completions', fields },
   };
 }
 

@@ -52,7 +52,7 @@ export function encodeRequest(
     stream: stream ? true : null,
     // The gateway needs the usage, whether the client wants to see it or not.
     stream_options: stream ? { include_usage: true } : null,
-    ...(extras?.format === 'openai-completions' ? extras.members : {}),
+    ...(extras?.format === 'openai-completions' ? extras.fields : {}),
   };
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null));
 }

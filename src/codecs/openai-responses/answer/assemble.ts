@@ -36,7 +36,7 @@ function withItems(
 
 /** An item that still grows: its parts by the numbers that the stream gives them. */
 interface ItemSoFar {
-  members: ResponsesItem & JsonObject;
+  fields: ResponsesItem & JsonObject;
   content: Map<number, JsonObject>;
   summary: Map<number, JsonObject>;
 }
@@ -44,11 +44,11 @@ interface ItemSoFar {
 function begun(item: ResponsesItem): ItemSoFar {
   const parts = (list: unknown) =>
     new Map(listOf(list).map((part, index) => [index, ownObject(objectOf(part))]));
-  return { members: { ...item }, content: parts(item.content), summary: parts(item.summary) };
+  return { fields: { ...item }, content: parts(item.content), summary: parts(item.summary) };
 }
 
-function finished({ members, content, summary }: ItemSoFar): ResponsesItem {
-  const item = { ...members };
+function finished({ fields, content, summary }: ItemSoFar): ResponsesItem {
+  const item = { ...fields };
   if (content.size > 0) item.content = inOrder(content);
   if (summary.size > 0) item.summary = inOrder(summary);
   return item;
@@ -68,8 +68,8 @@ function addItemEvent(items: Map<number, ItemSoFar>, type: string, event: Respon
   const item = items.get(index);
   if (item === undefined) return;
   const kind = type.replace(/^response\./, '');
-  const member = callMembers[kind];
-  if (member !== undefined) growMember(item.members, member, event);
+  const member = callFields[kind];
+  if (member !== undefined) growField(item.fields, member, event);
   else if (kind.startsWith('reasoning_summary_'))
     growPart(item.summary, numberOf(event.summary_index), event, 'summary_text');
   else if (kind.startsWith('content_part.'))
@@ -81,8 +81,8 @@ function addItemEvent(items: Map<number, ItemSoFar>, type: string, event: Respon
 /** What an event may bring of a text. */
 type EventText = 'arguments' | 'input' | 'code' | 'text' | 'refusal';
 
-/** Events that bring a member of an item: in pieces as `delta`, or whole under its own name. */
-const callMembers = table<EventText>({
+/** Events that bring a field of an item: in pieces as `delta`, or whole under its own name. */
+const callFields = table<EventText>({
   'function_call_arguments.delta': 'arguments',
   'function_call_arguments.done': 'arguments',
   'custom_tool_call_input.delta': 'input',
@@ -93,7 +93,7 @@ const callMembers = table<EventText>({
   'code_interpreter_call_code.done': 'code',
 });
 
-function growMember(target: JsonObject, member: EventText, event: ResponsesEvent): void {
+function growField(target: JsonObject, member: EventText, event: ResponsesEvent): void {
   if (typeof event.delta === 'string') target[member] = textOf(target[member]) + event.delta;
   else if (event[member] !== undefined) target[member] = event[member];
 }
@@ -109,5 +109,5 @@ function growPart(
   parts.set(index ?? 0, isObject(event.part) ? ownObject(event.part) : part);
   if (isObject(event.part)) return;
   if ('annotation' in event) addTo(part, 'annotations', event.annotation);
-  else growMember(part, type === 'refusal' ? 'refusal' : 'text', event);
+  else growField(part, type === 'refusal' ? 'refusal' : 'text', event);
 }

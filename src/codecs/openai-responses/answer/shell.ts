@@ -2,7 +2,7 @@ import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
 import type { AnswerContext } from '../../model/stream-part.ts';
 import type { ResponsesRequest, ResponsesTool } from '../wire.ts';
 
-/** Every member that a response must have (Open Responses, `ResponseResource`), at its default. */
+/** Every field that a response must have (Open Responses, `ResponseResource`), at its default. */
 export const emptyResponse = {
   object: 'response',
   created_at: 0,
@@ -36,7 +36,7 @@ export const emptyResponse = {
   usage: null,
 } as const;
 
-/** Members of a request that its response repeats. */
+/** Fields of a request that its response repeats. */
 const echoed = [
   'instructions',
   'max_output_tokens',
@@ -55,7 +55,7 @@ const echoed = [
   'truncation',
 ] as const;
 
-/** A function with all its members, those that were not given as null (Open Responses, `FunctionTool`). */
+/** A function with all its fields, those that were not given as null (Open Responses, `FunctionTool`). */
 function completeTool(tool: unknown): unknown {
   const { description = null, parameters = null, strict = null, type } = objectOf<ResponsesTool>(tool);
   return type === 'function' ? { ...objectOf(tool), description, parameters, strict } : tool;

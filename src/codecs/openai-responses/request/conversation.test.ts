@@ -238,7 +238,7 @@ describe('a responses request', () => {
     );
   });
 
-  it('with a member of the wrong type is refused with its path', () => {
+  it('with a field of the wrong type is refused with its path', () => {
     const wrong: [object, string][] = [
       [{ input: 5 }, 'input'],
       [{ input: [{ role: 'user', content: 5 }] }, 'input[0].content'],

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../lib/error.ts';
 import { readOnce, type SharedTools } from '../../adapt/shared-tools.ts';
 import { objectOf, textOf } from '../../json/values.ts';
-import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt } from '../../json/wire-check.ts';
+import { extraFields, flagAt, listAt, numberAt, objectAt, textAt } from '../../json/wire-check.ts';
 import {
   type Conversation,
   emptyConversation,
@@ -13,7 +13,7 @@ import type { ReasoningOption, ResponsesRequest, TextFormat, TextOption } from '
 import { readInput } from './input-decode.ts';
 import { namespacesIn, readChoice, readTools } from './tools-decode.ts';
 
-/** Members that are read here; all others are extras. */
+/** Fields that are read here; all others are extras. */
 const knownFields: ReadonlySet<string> = new Set<keyof ResponsesRequest>([
   'model',
   'input',
@@ -48,7 +48,7 @@ export function decodeRequest(body: ResponsesRequest, shared: SharedTools | null
   const instructions = textAt(body, 'instructions');
   const text = objectOf<TextOption>(objectAt(body, 'text'));
   const withDefaults = { ...body, ...unasked(body) };
-  const members = extraMembers(withDefaults, knownFields);
+  const fields = extraFields(withDefaults, knownFields);
   return {
     ...emptyConversation(textOf(body.model)),
     system: [
@@ -77,7 +77,7 @@ export function decodeRequest(body: ResponsesRequest, shared: SharedTools | null
     store: flagAt(body, 'store'),
     stream: flagAt(body, 'stream') ?? false,
     includeUsage: true,
-    extras: members === null ? null : { format: 'openai-responses', members },
+    extras: fields === null ? null : { format: 'openai-responses', fields },
   };
 }
 
@@ -87,7 +87,7 @@ const included: ReadonlySet<unknown> = new Set([
   'web_search_call.action.sources',
 ]);
 
-/** Members without what every format does unasked. */
+/** Fields without what every format does unasked. */
 function unasked(body: ResponsesRequest): ResponsesRequest {
   const include = listAt(body, 'include').filter((name) => !included.has(name));
   return {

@@ -53,7 +53,7 @@ export const acceptedOnly: ConceptNames = {
 /** The smallest `max_output_tokens` that the vendor takes. */
 const LEAST_OUTPUT_TOKENS = 16;
 
-/** A conversation as a responses request. Members that the client did not speak of are left out, except `store`. */
+/** A conversation as a responses request. Fields that the client did not speak of are left out, except `store`. */
 export function encodeRequest(
   conversation: Conversation,
   dialect: Dialect,
@@ -65,7 +65,7 @@ export function encodeRequest(
     (tool) => tool.kind !== 'native' || tool.format === 'openai-responses',
   );
   const text = textOptions(conversation);
-  const members: JsonObject = {
+  const fields: JsonObject = {
     model: conversation.model,
     instructions: system.length === 1 && system[0] ? system[0].text : undefined,
     input: [
@@ -89,15 +89,13 @@ export function encodeRequest(
     metadata: conversation.metadata,
     store: conversation.store ?? false,
     stream: conversation.stream ? true : undefined,
-    ...(extras?.format === 'openai-responses'
-      ? { ...extras.members, include: includedIn(conversation) }
-      : {}),
+    ...(extras?.format === 'openai-responses' ? { ...extras.fields, include: includedIn(conversation) } : {}),
   };
-  return definedFields(members);
+  return definedFields(fields);
 }
 
 function includedIn({ extras, store }: Conversation): unknown[] | undefined {
-  const ownFields: ResponsesRequest = extras?.format === 'openai-responses' ? extras.members : {};
+  const ownFields: ResponsesRequest = extras?.format === 'openai-responses' ? extras.fields : {};
   const include = [...(store === true ? [] : ['reasoning.encrypted_content']), ...listOf(ownFields.include)];
   return include.length === 0 ? undefined : include;
 }

@@ -3,9 +3,9 @@ import type { JsonObject } from '../json/values.ts';
 import { hasCacheControl } from '../prompt-cache/cache-control.ts';
 import { CACHE_CONTROL } from '../request-fields.ts';
 import type { WireFormat } from '../wire-format.ts';
-import { hasMember } from './optional-members.ts';
+import { hasField } from './optional-fields.ts';
 
-/** What a member is also called in an error. */
+/** What a field is also called in an error. */
 const aliases: Readonly<Record<string, RegExp>> = {
   'generationConfig.thinkingConfig': /thinking[ _]?(config|budget|level)?/i,
   'generationConfig.frequencyPenalty': /(frequency[ _]?)?penalty/i,
@@ -23,11 +23,11 @@ const refusal =
 const noLists = /content\b.{0,60}\b(must|should|expected)\b.{0,20}\bstring|should be a valid string/i;
 
 /**
- * The member of `request` that an upstream's `message` says it does not take; null when it says something else.
+ * The field of `request` that an upstream's `message` says it does not take; null when it says something else.
  * The longest name that fits is meant.
- * @param among which members may be meant
+ * @param among which fields may be meant
  */
-export function refusedMember(
+export function refusedField(
   format: WireFormat,
   request: JsonObject,
   message: string,
@@ -37,7 +37,7 @@ export function refusedMember(
   if (isList && noLists.test(message)) return CACHE_CONTROL;
   if (!refusal.test(message)) return null;
   const named = (codecOf(format).requestFields.optional ?? []).filter(
-    (path) => among(path) && hasMember(request, path) && saysName(message, path),
+    (path) => among(path) && hasField(request, path) && saysName(message, path),
   );
   return named.sort((a, b) => b.length - a.length)[0] ?? null;
 }

@@ -1,20 +1,20 @@
 import { isObject, type JsonObject } from './values.ts';
 
 /**
- * What a format's decoder reads of a request, so that all the rest can be named: the members of an object each
+ * What a format's decoder reads of a request, so that all the rest can be named: the fields of an object each
  * with what is read of them, `'all'` for the whole of it. Lists are read as what they hold.
  */
 export type Readable = 'all' | ReadableObject | ReadableVariants;
 
 export interface ReadableObject {
-  members: ReadonlyMap<string, Readable>;
-  /** Whether members that are not listed are named elsewhere (`extraMembers`). */
+  fields: ReadonlyMap<string, Readable>;
+  /** Whether fields that are not listed are named elsewhere (`extraFields`). */
   isOpen?: boolean;
   /** Whether its own format gets it whole, as it came. */
   isNative?: boolean;
 }
 
-/** Objects of several kinds, told apart by one member. Kinds that are not listed are read whole, or named otherwise. */
+/** Objects of several kinds, told apart by one field. Kinds that are not listed are read whole, or named otherwise. */
 export interface ReadableVariants {
   by: string;
   /** By the kind, or by its beginning and `*`. */
@@ -25,25 +25,25 @@ export interface ReadableVariants {
   otherKinds: 'by kind' | 'by path' | null;
 }
 
-/** An object of which these members are read: names alone for the whole of them. */
-export function members(
+/** An object of which these fields are read: names alone for the whole of them. */
+export function fields(
   names: readonly string[],
   inner: Readonly<Record<string, Readable>> = {},
 ): ReadableObject {
-  return { members: new Map([...names.map((name) => [name, 'all'] as const), ...Object.entries(inner)]) };
+  return { fields: new Map([...names.map((name) => [name, 'all'] as const), ...Object.entries(inner)]) };
 }
 
-/** Of the request itself, and of objects in it, whose other members are named elsewhere. */
-export function openMembers(inner: Readonly<Record<string, Readable>>): ReadableObject {
-  return { ...members([], inner), isOpen: true };
+/** Of the request itself, and of objects in it, whose other fields are named elsewhere. */
+export function openFields(inner: Readonly<Record<string, Readable>>): ReadableObject {
+  return { ...fields([], inner), isOpen: true };
 }
 
 /** Of an object that its own format gets whole, as it came. */
-export function nativeMembers(
+export function nativeFields(
   names: readonly string[],
   inner: Readonly<Record<string, Readable>> = {},
 ): ReadableObject {
-  return { ...members(names, inner), isNative: true };
+  return { ...fields(names, inner), isNative: true };
 }
 
 export function variants(
@@ -60,10 +60,10 @@ type Spelling = (name: string) => string;
 const asWritten: Spelling = (name) => name;
 
 /**
- * The members of `request` that are not read, each once by its path, as the client wrote it.
+ * The fields of `request` that are not read, each once by its path, as the client wrote it.
  * @param own the request goes to a server of its own format
  */
-export function unreadMembers(
+export function unreadFields(
   request: JsonObject,
   readable: Readable,
   { own, spelling = asWritten }: { own: boolean; spelling?: Spelling | undefined },
@@ -78,8 +78,8 @@ export function unreadMembers(
     if (!isObject(value)) return;
     if ('by' in read) {
       const kind = value[read.by];
-      const fields = kind === undefined || kind === null ? read.usual : kindOf(read, kind);
-      if (fields !== null) walk(value, fields, path);
+      const readable = kind === undefined || kind === null ? read.usual : kindOf(read, kind);
+      if (readable !== null) walk(value, readable, path);
       else if (read.otherKinds !== null && !own)
         unread.add(read.otherKinds === 'by kind' ? String(kind) : path);
       return;
@@ -88,7 +88,7 @@ export function unreadMembers(
     for (const name of Object.keys(value)) {
       const member = value[name];
       if (saysNothing(member)) continue;
-      const inner = read.members.get(spelling(name));
+      const inner = read.fields.get(spelling(name));
       if (inner === 'all' || (inner === undefined && read.isOpen === true)) continue;
       const at = path === '' ? name : `${path}.${name}`;
       if (inner === undefined) unread.add(at);
@@ -107,7 +107,7 @@ function kindOf({ kinds }: ReadableVariants, kind: unknown): Readable | null {
   return null;
 }
 
-/** What servers write into messages that clients send back: members without a value. */
+/** What servers write into messages that clients send back: fields without a value. */
 function saysNothing(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;

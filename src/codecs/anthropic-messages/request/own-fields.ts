@@ -9,7 +9,7 @@ import type {
   ToolOffer,
 } from '../wire.ts';
 
-/** Members that the neutral model has words for, by the object that they stand in. */
+/** Fields that the neutral model has words for, by the object that they stand in. */
 const knownFields: ReadonlySet<string> = new Set<keyof MessagesRequest>([
   'model',
   'messages',
@@ -56,7 +56,7 @@ const knownOfMessage: ReadonlySet<string> = new Set<keyof MessageParam>(['role',
  * What only this format can say: fields of the request, and by their path those of its parts. What a field of
  * tools says is listed by the tool's name. Null when there is nothing.
  */
-export function ownMembers(body: MessagesRequest & JsonObject): JsonObject | null {
+export function ownFields(body: MessagesRequest & JsonObject): JsonObject | null {
   const fields = new OwnFields();
   const tier = body.service_tier;
   // What the vendor does anyway says nothing, and the other tier has a word in the neutral model.

@@ -3,9 +3,9 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/
 import type { FunctionDeclaration, GeminiRequest, GenerationConfig, ToolConfig, ToolOffer } from '../wire.ts';
 import { messageAt, messagesAt } from '../wire-names.ts';
 
-/** Objects of a request whose own members are known. */
+/** Objects of a request whose own fields are known. */
 const inside = ['generationConfig', 'toolConfig'] as const satisfies (keyof GeminiRequest)[];
-/** Members that the neutral model has words for, by the object that they stand in. */
+/** Fields that the neutral model has words for, by the object that they stand in. */
 const knownFields: ReadonlySet<string> = new Set<keyof GeminiRequest>([
   ...inside,
   'model',
@@ -51,7 +51,7 @@ const FUNCTIONS = 'tools.functionDeclarations.';
  * What only this format can say: fields of the request, and by their path those of its parts. What a field of
  * functions says is listed by the function's name. `body` has its names in camel case. Null when there is nothing.
  */
-export function ownMembers(body: GeminiRequest): JsonObject | null {
+export function ownFields(body: GeminiRequest): JsonObject | null {
   const fields = new OwnFields();
   fields.addFrom(body, knownFields);
   for (const name of inside) {

@@ -2,12 +2,12 @@ import { isObject, type JsonObject, listOf, objectOf } from '../json/values.ts';
 import { hasCacheControl } from '../prompt-cache/cache-control.ts';
 import { CACHE_CONTROL } from '../request-fields.ts';
 
-/** Whether a member is one of earlier messages: it came with an answer, perhaps of another server. */
+/** Whether a field is one of earlier messages: it came with an answer, perhaps of another server. */
 export function isOfMessages(path: string): boolean {
   return path.startsWith('messages.');
 }
 
-export function hasMember(request: JsonObject, path: string): boolean {
+export function hasField(request: JsonObject, path: string): boolean {
   if (path === CACHE_CONTROL) return hasCacheControl(request);
   const [first = '', second] = path.split('.');
   const value = request[first];
@@ -16,8 +16,8 @@ export function hasMember(request: JsonObject, path: string): boolean {
   return (second === undefined ? value : isObject(value) ? value[second] : undefined) !== undefined;
 }
 
-/** The request without a member, and without the object that it leaves empty. */
-export function withoutMember(request: JsonObject, path: string): JsonObject {
+/** The request without a field, and without the object that it leaves empty. */
+export function withoutField(request: JsonObject, path: string): JsonObject {
   const [first = '', second] = path.split('.');
   const { [first]: value, ...rest } = request;
   if (second !== undefined && isOfMessages(path))
