@@ -32,11 +32,6 @@ export interface SharedTools {
   unread: readonly string[] | null;
 }
 
-/** Nothing yet. */
-export function emptySharedTools(): SharedTools {
-  return { read: null, last: null, unread: null };
-}
-
 /** The tools in the request's own field, read once for all requests that share them. */
 export function readOnce(shared: SharedTools | null, read: () => Tool[]): Tool[] {
   if (shared === null) return read();

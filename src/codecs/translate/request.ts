@@ -39,6 +39,11 @@ export interface RequestRoute {
   amend?(request: JsonObject): JsonObject;
 }
 
+/** What the requests of one conversation share (`RequestRoute.shared`): nothing yet. */
+export function emptySharedTools(): SharedTools {
+  return { read: null, last: null, unread: null };
+}
+
 /** A request in the target's format, and what is needed to bring its answer back. */
 export interface RequestTranslation {
   body: JsonObject;

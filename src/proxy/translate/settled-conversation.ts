@@ -1,7 +1,6 @@
-import { emptySharedTools } from '../../codecs/adapt/shared-tools.ts';
 import type { ExchangeShape } from '../../codecs/exchanges/shape.ts';
 import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
-import type { RequestRoute } from '../../codecs/translate/request.ts';
+import { emptySharedTools, type RequestRoute } from '../../codecs/translate/request.ts';
 
 /** A run of exchanges, as they came and as they were translated. */
 interface SettledRun {
