@@ -5,7 +5,7 @@ import { type RunningGateway, startGateway } from './support/gateway.ts';
 import { json } from './support/steps.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-describe("a caller's query", () => {
+describe("a client's query", () => {
   let upstream: Upstream;
   let gateway: RunningGateway;
 

@@ -82,7 +82,7 @@ function drain(client: RawClient): Promise<{ bytes: number; tail: string }> {
   });
 }
 
-describe('a caller that does not read', () => {
+describe('a client that does not read', () => {
   for (const format of formats) {
     it(`holds its upstream back, keep-alives due or not, and gets the whole stream later (${format.name})`, async (test) => {
       const { ending, preamble } = format.stream();
@@ -115,7 +115,7 @@ describe('a caller that does not read', () => {
   }
 });
 
-describe('a caller that reads slowly', () => {
+describe('a client that reads slowly', () => {
   it('lets others through at their own pace', async () => {
     const [format] = formats;
     const { ending, preamble, text } = format.stream();
@@ -222,7 +222,7 @@ describe('an answer that is no stream', () => {
 });
 
 describe('an upstream that reads slowly', () => {
-  it('makes the caller of a large request wait, and gets all of it', async () => {
+  it('makes the client of a large request wait, and gets all of it', async () => {
     const [format] = formats;
     const content = 'q'.repeat(30 * MiB);
     const body = JSON.stringify(format.request({ messages: [{ role: 'user', content }] }));

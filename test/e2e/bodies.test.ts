@@ -205,7 +205,7 @@ describe('a request body', () => {
       ];
 
       for (const [what, body] of odd) {
-        it(`with ${what} reaches the upstream as it is, and its answer the caller`, async () => {
+        it(`with ${what} reaches the upstream as it is, and its answer the client`, async () => {
           const expected = Buffer.from(body.toString('latin1').replaceAll(format.model, 'm-1'), 'latin1');
           const sent = Buffer.isBuffer(body) ? body : Buffer.from(body);
           const wanted = Buffer.isBuffer(body) ? expected : Buffer.from(body.replaceAll(format.model, 'm-1'));

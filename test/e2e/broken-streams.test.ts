@@ -144,7 +144,7 @@ describe('an upstream that breaks off its stream', () => {
       });
     }
 
-    it(`in ${format.name} before its first byte is asked once more, unseen by the caller`, async () => {
+    it(`in ${format.name} before its first byte is asked once more, unseen by the client`, async () => {
       const whole = format.stream();
       at.upstream.script([open(), fin()], [stream(whole.text)]);
       const reply = await ask();
@@ -155,7 +155,7 @@ describe('an upstream that breaks off its stream', () => {
       assert.deepEqual([entry.outcome, entry.attempts], ['ok', 2]);
     });
 
-    it(`in ${format.name} after its final event took nothing from the caller`, async () => {
+    it(`in ${format.name} after its final event took nothing from the client`, async () => {
       const text = preamble + content.join('') + ending;
       at.upstream.script([open(), chunk(text), reset()]);
       const reply = await ask();
@@ -350,7 +350,7 @@ describe('an upstream that is silent', () => {
   for (const format of formats) {
     const { preamble, content, ending, text } = format.stream();
 
-    it(`before its headers does not leave the caller of ${format.name} without a sign`, async () => {
+    it(`before its headers does not leave the client of ${format.name} without a sign`, async () => {
       const gate = Promise.withResolvers<void>();
       at.upstream.script([stall(gate.promise), stream(text)]);
       const reply = await opened(at.gateway, format);
@@ -398,7 +398,7 @@ describe('an upstream that is silent', () => {
       assert.deepEqual([entry.outcome, entry.estimated], ['ok', false]);
     });
 
-    it(`but for comments before ${format.name} content does not leave the caller without a sign`, async () => {
+    it(`but for comments before ${format.name} content does not leave the client without a sign`, async () => {
       const gate = Promise.withResolvers<void>();
       const sign = { given: false };
       void gate.promise.then(() => {
@@ -543,7 +543,7 @@ describe('an upstream that is silent', () => {
     assert.equal(half.join(''), 'Hel');
   });
 
-  it('but for pings in another format does not leave the caller without a sign', async () => {
+  it('but for pings in another format does not leave the client without a sign', async () => {
     const { preamble, content, ending } = messages.stream();
     const sign = { given: false };
     const pings: Step = async (turn) => {

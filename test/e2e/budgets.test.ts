@@ -167,7 +167,7 @@ describe('limits over the wire', () => {
     await waitFor('the place', async () => (await ask(chat, key)).status === 200);
   });
 
-  it('give back what a caller held who left before anything was sent', async () => {
+  it('give back what a client held who left before anything was sent', async () => {
     const { id, key } = await keyWith('--budget-usd', '1');
     at.upstream.always(hang());
     const client = await at.gateway.client();

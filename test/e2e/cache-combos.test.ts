@@ -94,7 +94,7 @@ describe('a combo with the option cache', () => {
     assert.deepEqual(asked(), [1, 0]);
   });
 
-  it('leaves streams and tools out until the caller asks for them', async () => {
+  it('leaves streams and tools out until the client asks for them', async () => {
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
     const on = { 'x-gateway-cache': 'on' };
     answering();

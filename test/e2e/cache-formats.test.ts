@@ -18,7 +18,7 @@ const embeddings = {
   usage: { prompt_tokens: 3, total_tokens: 3 },
 };
 
-/** What a request asks that is not looked up unless the caller sends `x-gateway-cache: on`. */
+/** What a request asks that is not looked up unless the client sends `x-gateway-cache: on`. */
 interface Case {
   path: string;
   body: object;

@@ -60,7 +60,7 @@ describe('the cache of answers', () => {
     assert.equal(state(await ask(asked, {}, at.gateway.key)), undefined);
   });
 
-  it('is left out for streams and tools, unless the caller asks for it, and where the caller does not want it', async () => {
+  it('is left out for streams and tools, unless the client asks for it, and where the client does not want it', async () => {
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
     at.upstream.always(json(200, chat.answer()));
     for (const round of ['bypass', 'bypass']) assert.equal(state(await ask({ seed: 3, tools })), round);

@@ -156,7 +156,7 @@ describe('Bedrock', () => {
       assert.equal(bytes.toString().split('"cache_control":{"type":"ephemeral"}').length - 1, 3);
   });
 
-  it('streams in frames, which callers get as the events they hold', async () => {
+  it('streams in frames, which clients get as the events they hold', async () => {
     const { text } = messagesStream();
     upstream().always(...framed(Buffer.concat(framesOf(text))));
     const reply = await ask(`aws/${model}`, { stream: true });
@@ -174,7 +174,7 @@ describe('Bedrock', () => {
     assert.deepEqual([row.outcome, row.streamed, row.usage?.['input']], ['ok', true, 12]);
   });
 
-  it('answers callers of another format as well, and signs a large body', async () => {
+  it('answers clients of another format as well, and signs a large body', async () => {
     upstream().always(...framed(Buffer.concat(framesOf(messagesStream().text))));
     const content = 'x'.repeat(300_000);
     const body = { model: `aws/${model}`, stream: true, messages: [{ role: 'user', content }] };

@@ -88,7 +88,7 @@ describe('the collections of the management API', () => {
     assert.doesNotMatch(text, /"hash"|"key"/);
   });
 
-  it('say only what the caller may do', async () => {
+  it('say only what the client may do', async () => {
     const operator = await api.person('op', 'operator');
     const body = (await get('/api/keys?expand=resources', operator.token)).json();
     assert.ok(!Object.hasOwn(body, 'actions'));

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { Reply } from '../support/client.ts';
-import { callers, type Fleet, fleet, healthy, traceOf } from '../support/fleet.ts';
+import { clients, type Fleet, fleet, healthy, traceOf } from '../support/fleet.ts';
 import { chat } from '../support/formats.ts';
 import { bearer, waitFor } from '../support/gateway.ts';
 import { firstResult } from '../support/management.ts';
@@ -211,7 +211,7 @@ describe('the budget of a combo', () => {
         /^\{"error":"This request does not fit in the budget of /,
       ],
     };
-    for (const [dialect, caller] of Object.entries(callers)) {
+    for (const [dialect, caller] of Object.entries(clients)) {
       const [limited, unpaid] = says[dialect] ?? [];
       assert.ok(limited && unpaid);
       for (const [name, status, shape] of [
@@ -342,7 +342,7 @@ for (const where of ['in the process', 'in Redis'] as const) {
       assert.deepEqual(await level(id), { spent: 10, reserved: 0 });
     });
 
-    it('is free again when a caller leaves', async () => {
+    it('is free again when a client leaves', async () => {
       await combo('left', [target(0)]);
       await combo('around', ['left']);
       const id = await limit('left', { metric: 'concurrency', limit: 1 });

@@ -38,7 +38,8 @@ const start = messages.preamble.slice(0, messages.preamble.indexOf('\n\n') + 2);
 const ping = 'event: ping\ndata: {"type": "ping"}\n\n';
 
 describe('an answer that breaks off in an odd way', () => {
-  const at = fleet(2, { config: { keepalive_ms: 200 } });
+  // Each process keeps connections of its own.
+  const at = fleet(2, { config: { keepalive_ms: 200 }, oneWorker: true });
   const upstreams = () => {
     const [first, second] = at.upstreams;
     assert.ok(first && second);
@@ -215,7 +216,7 @@ describe('an answer that breaks off in an odd way', () => {
     const other = Promise.withResolvers<void>();
     second.always(open(), stall(other.promise), chunk(geminiStream({ text: [' two'] })), end());
     const reply = await opened('/v1/messages', 'c-anthropic-compatible');
-    // The caller has whole frames, whatever the upstream has sent.
+    // The client has whole frames, whatever the upstream has sent.
     await reply.until(content[0] + ping);
     gate.resolve();
     await second.request();

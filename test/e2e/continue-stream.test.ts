@@ -7,7 +7,7 @@ import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
 import { chatStream, messagesStream, responsesStream } from '../support/answers.ts';
 import { geminiStream, ollamaStream } from '../support/answers-native.ts';
 import type { Reply } from '../support/client.ts';
-import { callers, fleet, traceOf } from '../support/fleet.ts';
+import { clients, fleet, traceOf } from '../support/fleet.ts';
 import { waitFor } from '../support/gateway.ts';
 import { chunk, json, open, reset, type Step, stream } from '../support/steps.ts';
 import type { SeenRequest } from '../support/upstream.ts';
@@ -31,7 +31,7 @@ const wires = {
   gemini: 'gemini',
   ollama: 'ollama',
 } as const;
-type Caller = keyof typeof wires;
+type Client = keyof typeof wires;
 
 interface Said {
   text?: string[];
@@ -69,10 +69,10 @@ const broken = (said: Said, last: string, instead?: string) => (request: SeenReq
 
 /** What a client understands of a stream. */
 function understood(
-  caller: Caller,
+  client: Client,
   { body }: Reply,
 ): { text: string; thoughts: string; parts: StreamPart[] } {
-  const { conversation, stream: own } = codecOf(wires[caller]);
+  const { conversation, stream: own } = codecOf(wires[client]);
   const reader = conversation?.reader();
   assert.ok(reader && own);
   const { frames, rest } = own.split(body);
@@ -116,8 +116,8 @@ describe('an answer that breaks off', () => {
     return name;
   }
 
-  const ask = (caller: string, model: string, more: object = {}) => {
-    const asking = callers[caller];
+  const ask = (client: string, model: string, more: object = {}) => {
+    const asking = clients[client];
     assert.ok(asking);
     const { body, path } = asking(model, at.gateway.key);
     return at.gateway.ask(path, { ...body, ...more });
@@ -138,7 +138,7 @@ describe('an answer that breaks off', () => {
     return (sent.messages ?? sent.contents).at(-1);
   };
 
-  for (const caller of Object.keys(callers) as Caller[]) {
+  for (const client of Object.keys(clients) as Client[]) {
     for (const one of [
       'openai-compatible',
       'anthropic-compatible',
@@ -146,14 +146,14 @@ describe('an answer that breaks off', () => {
       'ollama-compatible',
     ]) {
       for (const two of ['anthropic-compatible', 'gemini-compatible', 'ollama-compatible', 'llama-cpp']) {
-        it(`is gone on with by ${two} after ${one}, for callers of ${caller}`, async () => {
+        it(`is gone on with by ${two} after ${one}, for clients of ${client}`, async () => {
           const { first, second } = upstreams();
           const model = await combo(one, two);
           first.respond(broken({ text: ['One ', 'two ', 'lost'] }, 'two '));
           second.respond(whole({ text: [' three', ' four'] }));
-          const reply = await ask(caller, model);
+          const reply = await ask(client, model);
           assert.equal(reply.status, 200, reply.text);
-          const { parts, text } = understood(caller, reply);
+          const { parts, text } = understood(client, reply);
           assert.equal(text, 'One two three four', reply.text);
           assert.equal(parts.filter(({ type }) => type === 'message-start').length, 1);
           assert.equal(parts.at(-1)?.type, 'message-end', reply.text);
@@ -217,13 +217,13 @@ describe('an answer that breaks off', () => {
 
   it('is asked for anew where it broke off while it was thought about', async () => {
     const { first, second } = upstreams();
-    for (const caller of ['chat', 'messages', 'responses'] as const) {
+    for (const client of ['chat', 'messages', 'responses'] as const) {
       await ready();
       const model = await combo('anthropic-compatible', 'openai-compatible');
       first.respond(broken({ reasoning: ['Let me', ' see'], text: ['lost'] }, ' see'));
       second.respond(whole({ reasoning: ['Well'], text: ['Four'] }));
-      const reply = await ask(caller, model);
-      const { parts, text, thoughts } = understood(caller, reply);
+      const reply = await ask(client, model);
+      const { parts, text, thoughts } = understood(client, reply);
       assert.equal(text, 'Four', reply.text);
       assert.match(thoughts, /Let me see.*Well/s);
       assert.equal(parts.at(-1)?.type, 'message-end');
@@ -231,7 +231,7 @@ describe('an answer that breaks off', () => {
     }
   });
 
-  it('is gone on with after an error inside the stream, which the caller does not see', async () => {
+  it('is gone on with after an error inside the stream, which the client does not see', async () => {
     const { first, second } = upstreams();
     const error = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })}\n\n`;
     const model = await combo('anthropic-compatible', 'anthropic-compatible');
@@ -327,15 +327,15 @@ describe('an answer that breaks off', () => {
         message: 'This model does not support assistant message prefill.',
       },
     };
-    for (const caller of ['chat', 'messages', 'responses'] as const) {
+    for (const client of ['chat', 'messages', 'responses'] as const) {
       await ready();
       first.respond(broken(begun, 'two '));
       second.always(json(400, refusal));
-      const reply = await ask(caller, model);
+      const reply = await ask(client, model);
       assert.equal(reply.status, 200);
       assert.equal(second.requests.length, 1);
       const endings = { chat: /lost|$/, messages: /event: error/, responses: /response\.failed/ };
-      assert.match(reply.text, endings[caller]);
+      assert.match(reply.text, endings[client]);
       assert.equal(reply.text.includes('prefill'), false);
       const { attempts, continued, error, outcome } = await row(reply);
       assert.deepEqual([attempts, continued, outcome], [2, 0, 'failed']);

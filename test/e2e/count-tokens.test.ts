@@ -71,7 +71,7 @@ describe('counting tokens', () => {
     }
   });
 
-  it('passes on what the provider refuses, in the dialect of the caller', async () => {
+  it('passes on what the provider refuses, in the dialect of the client', async () => {
     const error = { type: 'error', error: { type: 'invalid_request_error', message: 'tools.0: bad' } };
     at.upstream.always(json(400, error));
     const reply = await at.gateway.ask('/v1/messages/count_tokens', question);

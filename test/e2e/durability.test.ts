@@ -9,7 +9,7 @@ import { bearer, type LedgerLine, type RunningGateway, startGateway, waitFor } f
 import { chunk, end, hang, json, open } from '../support/steps.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** What a caller saw: the request's id, when it sent it and when its answer was complete. */
+/** What a client saw: the request's id, when it sent it and when its answer was complete. */
 interface Acknowledged {
   id: string;
   begunAt: number;

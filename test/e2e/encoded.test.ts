@@ -58,7 +58,7 @@ async function flushed(encoding: string, pieces: readonly string[]): Promise<Buf
   return all;
 }
 
-/** What the caller must never see of an encoding that was undone. */
+/** What the client must never see of an encoding that was undone. */
 function assertPlain(reply: Reply, text: string): void {
   assert.equal(reply.text, text);
   assert.equal(reply.end, 'complete');
@@ -74,7 +74,7 @@ describe('an encoded answer', () => {
 
   for (const format of formats) {
     for (const [encoding, encode] of Object.entries(encodings)) {
-      it(`of ${format.name} in ${encoding} reaches the caller plain: stream, whole and error`, async () => {
+      it(`of ${format.name} in ${encoding} reaches the client plain: stream, whole and error`, async () => {
         const headers = { 'content-encoding': encoding };
         const { text } = format.stream();
         for (const split of ['whole', 'byte'] as const) {
@@ -294,7 +294,7 @@ describe('an encoded answer that is a bomb', () => {
       });
     }
 
-  it('inside a stream is held back by a caller that does not read', async () => {
+  it('inside a stream is held back by a client that does not read', async () => {
     const before = await at.gateway.residentBytes();
     const { preamble, content } = chat.stream();
     const opening = await flushed('gzip', [preamble + content[0], '']);

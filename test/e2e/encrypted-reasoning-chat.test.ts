@@ -104,7 +104,7 @@ describe('what a chat upstream seals', () => {
   });
 });
 
-describe('what Anthropic seals for a chat caller', () => {
+describe('what Anthropic seals for a chat client', () => {
   const content = [
     { type: 'thinking', thinking: 'A file.', signature: 'EqQBsig' },
     { type: 'tool_use', id: 'call_a', name: 'list', input: {} },

@@ -60,7 +60,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-const callers = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const;
+const clients = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const;
 
 describe('an error that a vendor sends with HTTP 200 in fields of its own', () => {
   let gateway: RunningGateway;
@@ -108,14 +108,14 @@ describe('an error that a vendor sends with HTTP 200 in fields of its own', () =
     return [json(200, body), stream(`${record}data: [DONE]\n\n`)];
   };
 
-  for (const caller of callers)
-    it(`is an error with the status that it deserves, for clients of ${caller}`, async () => {
+  for (const client of clients)
+    it(`is an error with the status that it deserves, for clients of ${client}`, async () => {
       for (const { body, model, provider, status } of cases)
         for (const streamed of [false, true])
           for (const [index, way] of waysOf(body).entries()) {
             await reset(provider);
             upstream.always(way);
-            const asked = requestOf(caller, `${provider}/${model}`, streamed, gateway.key);
+            const asked = requestOf(client, `${provider}/${model}`, streamed, gateway.key);
             const reply = await gateway.ask(asked.path, asked.body);
             const what = `${JSON.stringify(body)}, streamed ${streamed}, way ${index}: ${reply.text}`;
             assert.equal(reply.status, status === 401 || status >= 500 ? reply.status : status, what);
@@ -125,7 +125,7 @@ describe('an error that a vendor sends with HTTP 200 in fields of its own', () =
     });
 
   it('is a reason to ask another target, in streams too, and cools the account', async () => {
-    for (const caller of callers)
+    for (const client of clients)
       for (const streamed of [false, true])
         for (const way of waysOf(minimax(1008))) {
           await reset('minimax');
@@ -136,10 +136,10 @@ describe('an error that a vendor sends with HTTP 200 in fields of its own', () =
               ? [answer(200, streamIn(format).text, streamType(format))]
               : [json(200, chat.answer())];
           });
-          const asked = requestOf(caller, 'both', streamed, gateway.key);
+          const asked = requestOf(client, 'both', streamed, gateway.key);
           const reply = await gateway.ask(asked.path, asked.body);
           assert.equal(reply.status, 200, reply.text);
-          assert.equal(reply.header('x-gateway-attempts'), '2', `${caller} ${streamed}`);
+          assert.equal(reply.header('x-gateway-attempts'), '2', `${client} ${streamed}`);
           const page = await gateway.manage('GET', '/api/connections?expand=resources');
           const { resources } = page.json() as {
             resources: { name: string; condition: { reason: string | null } }[];
@@ -163,9 +163,9 @@ describe('an error that a vendor sends with HTTP 200 in fields of its own', () =
   });
 });
 
-function requestOf(caller: Conversing, model: string, streamed: boolean, key: string) {
-  const { body, path } = streamRequest(caller, model, key);
-  if (caller === 'gemini')
+function requestOf(client: Conversing, model: string, streamed: boolean, key: string) {
+  const { body, path } = streamRequest(client, model, key);
+  if (client === 'gemini')
     return {
       body,
       path: streamed ? path : path.replace(':streamGenerateContent?alt=sse', ':generateContent'),

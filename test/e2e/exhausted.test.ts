@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import OpenAI from 'openai';
 import { type JsonObject, objectOf } from '../../src/codecs/json/values.ts';
-import { callers, fleet, healthy, traceOf } from '../support/fleet.ts';
+import { clients, fleet, healthy, traceOf } from '../support/fleet.ts';
 import { json } from '../support/steps.ts';
 
 const completions = (model: string) => ({ path: '/v1/completions', body: { model, prompt: 'hi' } });
-const dialects = Object.entries<(typeof callers)[string]>({ ...callers, completions });
+const dialects = Object.entries<(typeof clients)[string]>({ ...clients, completions });
 const limited = (seconds: number) =>
   json(429, { error: { message: 'slow down, upstream-secret', type: 'x' } }, { 'retry-after': `${seconds}` });
 
@@ -40,7 +40,7 @@ describe('all accounts that could answer said when to come back', () => {
   };
 
   for (const [dialect] of dialects) {
-    it(`is told a caller of ${dialect}: 503, the shortest time, what was tried, and no secret`, async () => {
+    it(`is told a client of ${dialect}: 503, the shortest time, what was tried, and no secret`, async () => {
       const [first, second] = at.upstreams;
       assert.ok(first && second);
       first.always(limited(90));

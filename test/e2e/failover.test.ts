@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { faults } from '../../src/health/faults.ts';
 import { type FaultExample, faultExamples } from '../support/faults.ts';
-import { callers, fleet, healthy, healthyFor, preambleFor, traceOf } from '../support/fleet.ts';
+import { clients, fleet, healthy, healthyFor, preambleFor, traceOf } from '../support/fleet.ts';
 import { chunk, end, fin, hang, head, json, open, resetNow, type Step, stream } from '../support/steps.ts';
 
-const formats = Object.entries(callers);
+const formats = Object.entries(clients);
 const answerOf = ({ headers, message, status, type }: FaultExample): Step =>
   json(status, { type: 'error', error: { type, code: type, message, status: type } }, { ...headers });
 
@@ -13,7 +13,7 @@ describe('an account that fails', () => {
   // The others hear of a pause a moment after the answer.
   const at = fleet(2, { oneWorker: true });
   const ask = (format: string, model: string) => {
-    const asking = callers[format];
+    const asking = clients[format];
     assert.ok(asking);
     const { body, path } = asking(model, at.gateway.key);
     return at.gateway.ask(path, body);
@@ -112,7 +112,7 @@ describe('an account that fails', () => {
     ],
   ];
   for (const [what, answer, attempts, reason] of broken) {
-    it(`because it ${what} is not seen by callers`, async () => {
+    it(`because it ${what} is not seen by clients`, async () => {
       const [first, second] = at.upstreams;
       assert.ok(first && second);
       for (const provider of ['openai-compatible', 'responses-compatible', 'anthropic-compatible']) {
@@ -141,7 +141,7 @@ describe('an account that fails', () => {
     'gemini-compatible': `data: ${JSON.stringify({ error: { code: 503, message: 'Too many', status: 'UNAVAILABLE' } })}\n\n`,
   };
   for (const [provider, frame] of Object.entries(inStream)) {
-    it(`inside HTTP 200 of ${provider} before any content is not seen by callers`, async () => {
+    it(`inside HTTP 200 of ${provider} before any content is not seen by clients`, async () => {
       const [first, second] = at.upstreams;
       assert.ok(first && second);
       for (const [format] of formats) {
@@ -206,13 +206,13 @@ describe('an account that fails', () => {
     await at.reset('openai-compatible-0');
   });
 
-  it('is not asked again for a caller that left', async () => {
+  it('is not asked again for a client that left', async () => {
     const [first, second] = at.upstreams;
     assert.ok(first && second);
     first.always(hang());
     second.respond(healthy);
     const client = await at.gateway.client();
-    const body = JSON.stringify(callers['chat']?.('openai-compatible/m-1', '').body);
+    const body = JSON.stringify(clients['chat']?.('openai-compatible/m-1', '').body);
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${at.gateway.key}` };
     await client.send({ path: '/v1/chat/completions', headers, body });
     const seen = await first.request();

@@ -56,7 +56,7 @@ describe('headers and parameters that switch features on', () => {
       const names = seen.headers.map(([name]) => name.toLowerCase());
       assert.deepEqual(
         names.filter((name) => /beta|^anthropic-/.test(name)),
-        // What the provider itself needs in every request is no feature of the caller's.
+        // What the provider itself needs in every request is no feature of the client's.
         to === messages ? ['anthropic-version'] : [],
       );
       assert.doesNotMatch(seen.path, /beta/);
@@ -148,7 +148,7 @@ describe('what SDKs do after a failure', () => {
   const openai = () => new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.gateway.key });
   const anthropic = () => new Anthropic({ baseURL: at.gateway.url, apiKey: at.gateway.key });
   const said = [{ role: 'user' as const, content: 'hi' }];
-  const callers = {
+  const clients = {
     chat: (model: string) => openai().chat.completions.create({ model, messages: said }),
     responses: (model: string) => openai().responses.create({ model, input: 'hi' }),
     messages: (model: string) => anthropic().messages.create({ model, max_tokens: 9, messages: said }),
@@ -164,7 +164,7 @@ describe('what SDKs do after a failure', () => {
           [json(503, upstream.error('busy', 'overloaded_error'), soon)],
           [json(200, upstream.answer())],
         );
-        const answer = await callers[caller.name](upstream.model);
+        const answer = await clients[caller.name](upstream.model);
         assert.ok(answer.id);
         assert.equal(at.upstream.requests.length, 3);
       });
@@ -175,14 +175,14 @@ describe('what SDKs do after a failure', () => {
       at.upstream.always(
         json(500, caller.error('never', 'api_error'), { 'x-should-retry': 'false', ...soon }),
       );
-      await assert.rejects(callers[caller.name](caller.model));
+      await assert.rejects(clients[caller.name](caller.model));
       assert.equal(at.upstream.requests.length, 1, `${caller.name}: the vendor`);
       at.upstream.always(body(302, '', { location: '/elsewhere' }));
-      await assert.rejects(callers[caller.name](caller.model));
+      await assert.rejects(clients[caller.name](caller.model));
       assert.equal(at.upstream.requests.length, 1, `${caller.name}: a redirect`);
       for (const status of [400, 401, 403, 404, 413, 422]) {
         at.upstream.always(json(status, caller.error('no', 'invalid_request_error'), soon));
-        await assert.rejects(callers[caller.name](caller.model));
+        await assert.rejects(clients[caller.name](caller.model));
         assert.equal(at.upstream.requests.length, 1, `${caller.name}: ${status}`);
       }
     }

@@ -32,8 +32,8 @@ describe('why an answer ended', () => {
   });
   after(() => started.stop());
 
-  for (const caller of conversing)
-    it(`is in the ledger for a client of ${caller}, whether its answer is relayed or translated`, async () => {
+  for (const client of conversing)
+    it(`is in the ledger for a client of ${client}, whether its answer is relayed or translated`, async () => {
       const raws: string[] = [];
       upstream.respond(({ path }) => {
         const { raw, text } = streamIn(formatAsked(path));
@@ -42,7 +42,7 @@ describe('why an answer ended', () => {
       });
       const replies = [];
       for (const model of ['openai/gpt-5.4', 'anthropic/claude-opus-4-7', 'gemini/gemini-2.5-flash']) {
-        const { body, path } = streamRequest(caller, model, gateway.key);
+        const { body, path } = streamRequest(client, model, gateway.key);
         const reply = await gateway.ask(path, body);
         assert.equal(reply.status, 200, reply.text);
         replies.push(reply);

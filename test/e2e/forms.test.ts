@@ -70,7 +70,7 @@ describe('a form that cannot be served', () => {
   });
 });
 
-describe('a caller that leaves in the middle of its form', () => {
+describe('a client that leaves in the middle of its form', () => {
   for (const [when, model] of [
     ['after the model', 'up/w'],
     ['before the model', null],

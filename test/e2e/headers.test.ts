@@ -17,7 +17,7 @@ function errorOf(format: Format, reply: Reply): Record<string, unknown> {
   return error;
 }
 
-describe("a caller's headers", () => {
+describe("a client's headers", () => {
   const at = setting({ config: { limits: { header_bytes: 16_384 } } });
   const send = (format: Format, headers: Pairs, more?: object) => {
     at.upstream.always(json(200, format.answer()));
@@ -287,7 +287,7 @@ describe("an upstream's headers", () => {
   const at = setting();
 
   for (const format of formats) {
-    it(`beside a caller's of 60 KB do no harm to ${format.name}, and 70 KB are refused`, async () => {
+    it(`beside a client's of 60 KB do no harm to ${format.name}, and 70 KB are refused`, async () => {
       at.upstream.always(json(200, format.answer(), { 'x-large': 'y'.repeat(60_000) }));
       const reply = await at.gateway.ask(format.path, format.request(), { 'x-large': 'x'.repeat(60_000) });
       assert.equal(reply.status, 200, reply.text);
@@ -298,7 +298,7 @@ describe("an upstream's headers", () => {
     });
   }
 
-  it('reach the caller without those of one hop, cookies and account names', async () => {
+  it('reach the client without those of one hop, cookies and account names', async () => {
     at.upstream.script([
       json(200, chat.answer(), {
         'x-ratelimit-remaining-tokens': '77',

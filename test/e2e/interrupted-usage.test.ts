@@ -33,7 +33,7 @@ describe('a stream that is not finished', () => {
     });
   }
 
-  async function ask({ caller, upstream }: (typeof pairs)[number], key = at.gateway.key) {
+  async function ask({ client: caller, upstream }: (typeof pairs)[number], key = at.gateway.key) {
     const client = await at.gateway.client();
     client.socket.on('error', () => {});
     const { body, path } = streamRequest(caller, `${speakerOf[upstream]}-0/m-1`, key);
@@ -62,7 +62,7 @@ describe('a stream that is not finished', () => {
       for (const [index, { estimated, outcome: ended, usage }] of (
         await rowsOf(at.gateway, asked)
       ).entries()) {
-        const about = `${pairs[index]?.caller} from ${pairs[index]?.upstream}: ${JSON.stringify(usage)}`;
+        const about = `${pairs[index]?.client} from ${pairs[index]?.upstream}: ${JSON.stringify(usage)}`;
         assert.deepEqual([ended, estimated], [outcome, true], about);
         const output = usage?.['output'] ?? 0;
         assert.ok(output >= leastTokens && output < leastTokens * 1.5, about);
@@ -74,7 +74,7 @@ describe('a stream that is not finished', () => {
   it('takes what was delivered from the limits of its key', async () => {
     const { key } = await at.gateway.cliJson('keys', 'add', 'limited', '--tpm', '1000000');
     answering(hang());
-    const pair = { caller: 'openai-chat', upstream: 'anthropic-messages' } as const;
+    const pair = { client: 'openai-chat', upstream: 'anthropic-messages' } as const;
     const left = async (): Promise<number> => {
       const { client, reply } = await ask(pair, String(key));
       await reply.until('last');

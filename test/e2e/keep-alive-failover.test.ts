@@ -34,11 +34,11 @@ import {
 } from '../support/steps.ts';
 import type { SeenRequest } from '../support/upstream.ts';
 
-/** What stands in everything that a target says which is left; none of it may reach a caller. */
+/** What stands in everything that a target says which is left; none of it may reach a client. */
 const GONE = 'gone-target';
 const TEXT = 'Hello, wörld 🙂';
 
-/** What a target does that is left, once the caller has had a keep-alive. */
+/** What a target does that is left, once the client has had a keep-alive. */
 const faults: Readonly<Record<string, (format: Conversing, later: Step) => readonly Step[]>> = {
   'never answers': () => [hang()],
   'is silent after its headers and a preamble': (format) => [
@@ -119,7 +119,7 @@ describe('a streamed request whose first target fails after a keep-alive', () =>
   }
 
   /** Resolves with the beginning of the answer, for a format with keep-alives once one has come. */
-  async function begin({ caller, upstream }: Pair): Promise<OpenReply> {
+  async function begin({ client: caller, upstream }: Pair): Promise<OpenReply> {
     const reply = ask(caller, `c-${speakerOf[upstream]}`);
     const keepAlive = keepAliveOf(caller);
     if (keepAlive !== null) await (await reply).until(keepAlive);
@@ -135,7 +135,7 @@ describe('a streamed request whose first target fails after a keep-alive', () =>
     await first.request(pairs.length - 1);
     const begun = await Promise.all(asked);
     await Promise.all(
-      begun.filter(({ pair }) => keepAliveOf(pair.caller) !== null).map(({ open: one }) => one),
+      begun.filter(({ pair }) => keepAliveOf(pair.client) !== null).map(({ open: one }) => one),
     );
     gate.resolve();
     return Promise.all(begun.map(async ({ open: one, pair }) => ({ pair, reply: await (await one).whole })));
@@ -153,12 +153,12 @@ describe('a streamed request whose first target fails after a keep-alive', () =>
       second.respond(healthy);
       const replies = await askAll();
       for (const { pair, reply } of replies) {
-        const about = `${pair.caller} from ${pair.upstream}: ${reply.text}`;
-        const keepAlive = keepAliveOf(pair.caller);
+        const about = `${pair.client} from ${pair.upstream}: ${reply.text}`;
+        const keepAlive = keepAliveOf(pair.client);
         assert.deepEqual([reply.status, reply.end], [200, 'complete'], about);
         assert.ok(!reply.text.includes(GONE), about);
         const plain = keepAlive === null ? reply.text : reply.text.replaceAll(keepAlive, '');
-        const { parts, rest, text } = understood(pair.caller, Buffer.from(plain));
+        const { parts, rest, text } = understood(pair.client, Buffer.from(plain));
         assert.deepEqual([text, rest], [TEXT, ''], about);
         assert.equal(parts.filter(({ type }) => type === 'message-start').length, 1, about);
         assert.equal(parts.at(-1)?.type, 'message-end', about);
@@ -191,8 +191,8 @@ describe('a streamed request whose first target fails after a keep-alive', () =>
     second.respond(() => [refused('None there either')]);
     const replies = await askAll();
     for (const { pair, reply } of replies) {
-      const about = `${pair.caller} from ${pair.upstream}: ${reply.text}`;
-      const keepAlive = keepAliveOf(pair.caller);
+      const about = `${pair.client} from ${pair.upstream}: ${reply.text}`;
+      const keepAlive = keepAliveOf(pair.client);
       if (keepAlive === null) {
         assert.deepEqual([reply.status, reply.end], [503, 'complete'], about);
         assert.match(reply.text, /None there either/);
@@ -200,7 +200,7 @@ describe('a streamed request whose first target fails after a keep-alive', () =>
       }
       assert.deepEqual([reply.status, reply.end], [200, 'cut'], about);
       assert.deepEqual(targetHeaders(reply), [], about);
-      const { parts, rest } = understood(pair.caller, Buffer.from(reply.text.replaceAll(keepAlive, '')));
+      const { parts, rest } = understood(pair.client, Buffer.from(reply.text.replaceAll(keepAlive, '')));
       const told = parts.filter(({ type }) => type === 'error');
       assert.equal(told.length, 1, about);
       assert.match(JSON.stringify(told[0]), /None there either \(tried /, about);
@@ -288,12 +288,12 @@ describe('a streamed request whose first target fails after a keep-alive', () =>
     const asked = conversing.filter((caller) => keepAliveOf(caller) !== null);
     const open = await Promise.all(
       asked.map(async (caller) => ({
-        caller,
-        reply: await begin({ caller, upstream: 'anthropic-messages' }),
+        client: caller,
+        reply: await begin({ client: caller, upstream: 'anthropic-messages' }),
       })),
     );
     process.kill(at.gateway.pid, 'SIGTERM');
-    for (const { caller, reply } of open) {
+    for (const { client: caller, reply } of open) {
       const { end: ending, text } = await reply.whole;
       assert.equal(ending, 'cut', caller);
       const { parts } = understood(caller, Buffer.from(text.replaceAll(keepAliveOf(caller) ?? '', '')));

@@ -180,7 +180,7 @@ describe('speech', () => {
     caller.destroy();
   });
 
-  it('waits for a caller that does not read', async () => {
+  it('waits for a client that does not read', async () => {
     const total = 200 * 1024 * 1024;
     at.upstream.always(
       head(200, { 'content-type': 'audio/pcm', 'transfer-encoding': 'chunked' }),

@@ -142,13 +142,13 @@ describe('an upstream that answers 200 with JSON that is none', () => {
       return [stream(streamIn(format).text, 'whole', streamType(format))];
     });
     const replies = await Promise.all(
-      pairs.map(async ({ caller, upstream }) => {
-        const { body: request, path } = streamRequest(caller, `c-${speakerOf[upstream]}`, at.gateway.key);
-        return { about: `${caller} from ${upstream}`, caller, reply: await at.gateway.ask(path, request) };
+      pairs.map(async ({ client, upstream }) => {
+        const { body: request, path } = streamRequest(client, `c-${speakerOf[upstream]}`, at.gateway.key);
+        return { about: `${client} from ${upstream}`, client, reply: await at.gateway.ask(path, request) };
       }),
     );
-    for (const { about, caller, reply } of replies) {
-      assert.equal(understood(caller, reply.body).text, 'Hello, wörld 🙂', `${about}: ${reply.text}`);
+    for (const { about, client, reply } of replies) {
+      assert.equal(understood(client, reply.body).text, 'Hello, wörld 🙂', `${about}: ${reply.text}`);
       assert.match(reply.header('x-gateway-connection') ?? '', /-1$/, about);
     }
   });

@@ -19,7 +19,7 @@ const connectPlain = () =>
 const hi = [{ role: 'user', content: 'hi' }];
 
 /** How each format is asked for a stream. */
-const callers = {
+const clients = {
   chat: (model) =>
     at.gateway.ask('/v1/chat/completions', {
       model,
@@ -36,20 +36,20 @@ const callers = {
     }),
   ollama: (model) => at.gateway.ask(`/api/v1/editor/${at.gateway.key}/api/chat`, { model, messages: hi }),
 } satisfies Record<string, (model: string) => Promise<Reply>>;
-type Caller = keyof typeof callers;
+type Client = keyof typeof clients;
 
 type Answer = (options: { text: string[]; reasoning?: string[]; tools?: [] }) => string;
-const upstreams: Readonly<Partial<Record<Caller, { model: string; answer: Answer }>>> = {
+const upstreams: Readonly<Partial<Record<Client, { model: string; answer: Answer }>>> = {
   chat: { model: 'up/m-1', answer: (options) => chatStream(options).text },
   responses: { model: 'plain-responses/m-1', answer: (options) => responsesStream(options).text },
   messages: { model: 'anth/m-1', answer: (options) => messagesStream(options).text },
   gemini: { model: 'plain-gemini/m-1', answer: geminiStream },
   ollama: { model: 'plain-ollama/m-1', answer: ollamaStream },
 };
-/** Callers whose answers from this upstream are translated; the server of chat has completions itself. */
+/** Clients whose answers from this upstream are translated; the server of chat has completions itself. */
 const translatedFrom = (upstream: string) =>
-  (Object.keys(callers) as Caller[]).filter(
-    (caller) => caller !== upstream && (upstream !== 'chat' || caller !== 'completions'),
+  (Object.keys(clients) as Client[]).filter(
+    (client) => client !== upstream && (upstream !== 'chat' || client !== 'completions'),
   );
 
 /** Every JSON text of an answer's records. */
@@ -69,20 +69,20 @@ describe('a character that an upstream cut in two', () => {
 
   for (const [name, upstream] of Object.entries(upstreams))
     it(`is whole again in every other format than ${name}’s`, async () => {
-      for (const caller of translatedFrom(name)) {
+      for (const client of translatedFrom(name)) {
         at.upstream.always(stream(upstream.answer({ text, reasoning: ['x\ud83d', '\ude42'] })));
-        const reply = await callers[caller](upstream.model);
+        const reply = await clients[client](upstream.model);
         assert.equal(reply.status, 200, reply.text);
-        for (const record of recordsOf(reply)) assert.doesNotMatch(record, /\\ud[89a-f]/i, caller);
-        assert.ok(said(caller, reply).includes(whole), `${caller}: ${said(caller, reply).slice(0, 80)}`);
+        for (const record of recordsOf(reply)) assert.doesNotMatch(record, /\\ud[89a-f]/i, client);
+        assert.ok(said(client, reply).includes(whole), `${client}: ${said(client, reply).slice(0, 80)}`);
       }
     });
 });
 
 /** All that an answer says, its pieces joined. */
-function said(caller: Caller, reply: Reply): string {
+function said(client: Client, reply: Reply): string {
   const events = eventsOf(reply) as unknown as Wire[];
-  switch (caller) {
+  switch (client) {
     case 'chat':
       return events.map(({ choices }) => choices?.[0]?.delta?.content ?? '').join('');
     case 'responses':
@@ -113,7 +113,7 @@ interface Wire {
 describe('padding against eavesdroppers', () => {
   const padded = (text: string, where: RegExp) => text.replace(where, '$&"obfuscation":"aZ9k2",');
 
-  it('goes to callers of the format, and to no others', async () => {
+  it('goes to clients of the format, and to no others', async () => {
     const chat = padded(chatStream().text, /data: \{(?="id)/g);
     const responses = padded(responsesStream().text, /data: \{/g);
     for (const [name, model, text] of [
@@ -122,12 +122,12 @@ describe('padding against eavesdroppers', () => {
     ] as const) {
       assert.match(text, /obfuscation/);
       at.upstream.always(stream(text));
-      assert.equal((await callers[name](model)).text, asAsked({ model }, text));
-      for (const caller of translatedFrom(name)) {
-        const reply = await callers[caller](model);
+      assert.equal((await clients[name](model)).text, asAsked({ model }, text));
+      for (const client of translatedFrom(name)) {
+        const reply = await clients[client](model);
         assert.equal(reply.status, 200, reply.text);
-        assert.doesNotMatch(reply.text, /obfuscation|aZ9k2/, caller);
-        assert.ok(said(caller, reply).startsWith('Hello, wörld'), caller);
+        assert.doesNotMatch(reply.text, /obfuscation|aZ9k2/, client);
+        assert.ok(said(client, reply).startsWith('Hello, wörld'), client);
       }
     }
   });
@@ -144,10 +144,10 @@ describe('predicted tokens', () => {
     };
     const answer = stream(chatStream({ usage }).text);
     at.upstream.script([answer], [answer], [answer]);
-    const relayed = await callers.chat('up/m-1');
+    const relayed = await clients.chat('up/m-1');
     assert.deepEqual(eventsOf(relayed).at(-1)?.['usage'], usage);
-    const messages = await callers.messages('up/m-1');
-    const responses = await callers.responses('up/m-1');
+    const messages = await clients.messages('up/m-1');
+    const responses = await clients.responses('up/m-1');
     for (const reply of [relayed, messages, responses]) {
       const row = await at.gateway.entry(reply.header('x-request-id'));
       assert.deepEqual([row.usage?.['input'], row.usage?.['output'], row.usage?.['reasoning']], [50, 95, 5]);
@@ -160,7 +160,7 @@ describe('predicted tokens', () => {
 
 describe('the tier that an answer was served in', () => {
   /** Frames of each format that name it, in the vendor's own word. */
-  const told: Readonly<Record<string, [Caller, string, (word: string) => string, string]>> = {
+  const told: Readonly<Record<string, [Client, string, (word: string) => string, string]>> = {
     chat: [
       ...(['chat', 'up/m-1'] as const),
       (word) => chatStream().text.replace(/data: \{(?="id)/g, `$&"service_tier":"${word}",`),
@@ -188,7 +188,7 @@ describe('the tier that an answer was served in', () => {
   const asked = { service_tier: 'auto' };
 
   for (const [name, [own, model, answer, usual]] of Object.entries(told))
-    it(`of ${name} is told in the words of every caller, whatever was asked for`, async () => {
+    it(`of ${name} is told in the words of every client, whatever was asked for`, async () => {
       for (const [word, openai, anthropic] of [
         [usual, 'default', 'standard'],
         ['priority', 'priority', 'priority'],
@@ -196,14 +196,14 @@ describe('the tier that an answer was served in', () => {
       ] as const) {
         at.upstream.always(stream(answer(word)));
         if (own !== 'chat')
-          assert.equal(eventsOf(await callers.chat(model)).at(-1)?.['service_tier'], openai, word);
+          assert.equal(eventsOf(await clients.chat(model)).at(-1)?.['service_tier'], openai, word);
         if (own !== 'responses') {
           const body = { model, input: 'hi', stream: false, ...asked };
           const whole = await at.gateway.ask('/v1/responses', body);
           assert.equal(whole.json()['service_tier'], openai, word);
         }
         if (own !== 'messages') {
-          const end = eventsOf(await callers.messages(model)).find(({ type }) => type === 'message_delta');
+          const end = eventsOf(await clients.messages(model)).find(({ type }) => type === 'message_delta');
           const used = end?.['usage'] as Record<string, unknown> | undefined;
           assert.equal(used?.['service_tier'], anthropic, word);
         }
@@ -212,8 +212,8 @@ describe('the tier that an answer was served in', () => {
 
   it('is not made up where the provider says none', async () => {
     at.upstream.always(stream(chatStream().text));
-    assert.doesNotMatch((await callers.messages('up/m-1')).text, /service_tier/);
+    assert.doesNotMatch((await clients.messages('up/m-1')).text, /service_tier/);
     at.upstream.always(stream(messagesStream().text));
-    assert.doesNotMatch((await callers.chat('anth/m-1')).text, /service_tier/);
+    assert.doesNotMatch((await clients.chat('anth/m-1')).text, /service_tier/);
   });
 });

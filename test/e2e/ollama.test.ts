@@ -7,7 +7,7 @@ import { type RunningGateway, startGateway } from '../support/gateway.ts';
 import { chunk, json, open, reset, type Step, stream } from '../support/steps.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** Callers of Ollama's own format, with a server that speaks it and with one that speaks chat. */
+/** Clients of Ollama's own format, with a server that speaks it and with one that speaks chat. */
 let upstream: Upstream;
 let gateway: RunningGateway;
 before(async () => {
@@ -100,7 +100,7 @@ const servers: Readonly<Record<string, Served>> = {
 };
 
 for (const [what, { broken, model, streamed, usage, whole }] of Object.entries(servers)) {
-  describe(`a caller of Ollama's chat, with a server of ${what}`, () => {
+  describe(`a client of Ollama's chat, with a server of ${what}`, () => {
     it('gets a stream of lines when it says nothing', async () => {
       upstream.script(streamed);
       const reply = await ask(model);
@@ -169,7 +169,7 @@ for (const [what, { broken, model, streamed, usage, whole }] of Object.entries(s
 describe('a server of Ollama’s chat that fails inside its answer', () => {
   const failure = '{"error":"an error was encountered while running the model"}\n';
 
-  it('at once, is an HTTP error for every caller', async () => {
+  it('at once, is an HTTP error for every client', async () => {
     for (const reply of [
       () => ask('olla/m-1'),
       () =>
@@ -185,7 +185,7 @@ describe('a server of Ollama’s chat that fails inside its answer', () => {
     }
   });
 
-  it('after some of it, ends the stream of its own callers with its words, and breaks off others', async () => {
+  it('after some of it, ends the stream of its own clients with its words, and breaks off others', async () => {
     upstream.script(
       [stream(cutNative + failure, 'whole', ndjson)],
       [stream(cutNative + failure, 'whole', ndjson)],

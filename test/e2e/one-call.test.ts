@@ -18,7 +18,7 @@ const upstreams = [
   ['up/m-1', chatStream({ text: [], tools }).text],
 ] as const;
 
-describe('a caller that asks for one call at a time', () => {
+describe('a client that asks for one call at a time', () => {
   before(async () => {
     const baseUrl = at.upstream.url;
     await at.gateway.connect({ provider: 'gemini-compatible', name: 'goog', baseUrl });

@@ -42,7 +42,7 @@ describe('more tokens than the model writes', () => {
     assert.deepEqual({ ...after, max_tokens: 32_000 }, before, 'nothing else is changed');
   });
 
-  it('are named as the caller called them, whatever the provider calls them', async () => {
+  it('are named as the client called them, whatever the provider calls them', async () => {
     at.upstream.script(
       [
         json(400, {
@@ -59,7 +59,7 @@ describe('more tokens than the model writes', () => {
     const reply = await at.gateway.ask(responses.path, body);
     assert.equal(reply.header('x-gateway-lowered'), 'max_output_tokens=4096');
     assert.equal(sentBodies()[1].max_tokens, 4096);
-    // The bound that the format wants and the caller did not ask for is lowered without a word.
+    // The bound that the format wants and the client did not ask for is lowered without a word.
     at.upstream.always(json(200, messages.answer()));
     const plain = await at.gateway.ask(chat.path, chat.request({ model: 'anth/m-1' }));
     assert.equal(plain.header('x-gateway-lowered'), undefined);

@@ -68,10 +68,10 @@ const cases: readonly Case[] = [
 const names = [...new Map(cases.map((one) => [one.provider, one])).values()];
 
 /** A request that wants the model to think, and to show it. */
-function requestOf(caller: Conversing, model: string, streamed: boolean, key: string) {
+function requestOf(client: Conversing, model: string, streamed: boolean, key: string) {
   const messages = [{ role: 'user', content: 'hi' }];
   const stream = streamed;
-  switch (caller) {
+  switch (client) {
     case 'openai-chat':
       return {
         path: '/v1/chat/completions',
@@ -132,8 +132,8 @@ describe('providers in the format of every client', () => {
     await upstream.close();
   });
 
-  for (const caller of conversing)
-    it(`answer clients of ${caller}, and are counted`, async () => {
+  for (const client of conversing)
+    it(`answer clients of ${client}, and are counted`, async () => {
       const done: { what: string; buckets: object | null; reply: Awaited<ReturnType<typeof gateway.ask>> }[] =
         [];
       for (const one of cases)
@@ -144,16 +144,16 @@ describe('providers in the format of every client', () => {
             asked = /\/invoke|rawPredict/i.test(path) ? 'anthropic-messages' : formatAsked(path);
             return [one.answerIn(asked, streamed)];
           });
-          const request = requestOf(caller, `${one.provider}/${one.model}`, streamed, gateway.key);
+          const request = requestOf(client, `${one.provider}/${one.model}`, streamed, gateway.key);
           const reply = await gateway.ask(request.path, request.body);
           const what = `${one.provider} in ${asked}, streamed ${streamed}`;
           assert.equal(reply.status, 200, `${what}: ${reply.text}`);
           if (streamed) {
-            const { parts, text } = understood(caller, reply.body);
+            const { parts, text } = understood(client, reply.body);
             assert.equal(text, SAID, `${what}: ${reply.text}`);
             assert.equal(parts.at(-1)?.type, 'message-end', what);
           } else assert.ok(reply.text.includes(SAID), `${what}: ${reply.text}`);
-          const shows = caller !== 'openai-completions' && one.thinks && asked === 'openai-chat';
+          const shows = client !== 'openai-completions' && one.thinks && asked === 'openai-chat';
           if (shows || (shows && nativeQuirks.some(({ provider }) => provider === one.provider)))
             assert.ok(reply.text.includes(THOUGHT), `${what}: ${reply.text}`);
           done.push({ what, buckets: one.bucketsIn(asked), reply });

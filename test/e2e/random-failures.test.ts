@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Reply } from '../support/client.ts';
-import { callers, fleet, healthy, preambleFor } from '../support/fleet.ts';
+import { clients, fleet, healthy, preambleFor } from '../support/fleet.ts';
 import { chunk, fin, json, open, resetNow, type Step, stream } from '../support/steps.ts';
 import type { SeenRequest } from '../support/upstream.ts';
 
@@ -43,7 +43,7 @@ describe('three upstreams of which each fails three times in ten', () => {
   const at = fleet(3);
   before(() => at.connectAll('openai-compatible'));
 
-  it(`answer ${REQUESTS} callers: 99.9 % at least, and none of them twice`, async (test) => {
+  it(`answer ${REQUESTS} clients: 99.9 % at least, and none of them twice`, async (test) => {
     const random = seeded(20261121);
     const broken = { count: 0 };
     for (const upstream of at.upstreams) {
@@ -53,7 +53,7 @@ describe('three upstreams of which each fails three times in ten', () => {
         return failures[Math.floor(random() * failures.length)]?.(request) ?? [];
       });
     }
-    const asked = Object.values(callers);
+    const asked = Object.values(clients);
     const replies: Reply[] = [];
     let next = 0;
     const ask = async () => {

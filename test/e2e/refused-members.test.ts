@@ -55,7 +55,7 @@ describe('what only tunes an answer and is refused by the provider', () => {
     assert.equal((await at.gateway.ask(messages.path, question('up/strict'))).status, 400);
   });
 
-  it('is the caller’s own matter in a request of the provider’s format', async () => {
+  it('is the client’s own matter in a request of the provider’s format', async () => {
     at.upstream.script([refused("Unsupported parameter: 'temperature'")]);
     const reply = await at.gateway.ask(chat.path, chat.request({ temperature: 0.5 }));
     assert.equal(reply.status, 400);

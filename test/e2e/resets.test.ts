@@ -63,7 +63,7 @@ describe('an answer that is broken off', () => {
     };
   }
 
-  const ask = ({ caller, upstream }: Pair, query = '') => {
+  const ask = ({ client: caller, upstream }: Pair, query = '') => {
     const { body, path } = streamRequest(caller, `${speakerOf[upstream]}-0/m-1`, at.gateway.key);
     return start(query === '' ? path : path.replace(/\?.*/, query), body);
   };
@@ -79,9 +79,9 @@ describe('an answer that is broken off', () => {
       pairs.map(async (pair) => ({ pair, ...(await (await ask(pair)).ended) })),
     );
     for (const { code, pair, reply } of broken) {
-      const about = `${pair.caller} from ${pair.upstream}: ${reply.text}`;
+      const about = `${pair.client} from ${pair.upstream}: ${reply.text}`;
       assert.deepEqual([reply.end, code], ['cut', 'ECONNRESET'], about);
-      assert.equal(understood(pair.caller, reply.body).text, 'Hel', about);
+      assert.equal(understood(pair.client, reply.body).text, 'Hel', about);
     }
   });
 
@@ -91,20 +91,20 @@ describe('an answer that is broken off', () => {
       return [...begun(format), chunk(errorIn(format, 'The disk is full')), end()];
     });
     const told = pairs.filter(
-      ({ caller, upstream: from }) => caller === from || !/chat|completions/.test(caller),
+      ({ client: caller, upstream: from }) => caller === from || !/chat|completions/.test(caller),
     );
     const broken = await Promise.all(
       told.map(async (pair) => ({ pair, ...(await (await ask(pair)).ended) })),
     );
     for (const { code, pair, reply } of broken) {
-      const about = `${pair.caller} from ${pair.upstream}: ${reply.text}`;
-      const { parts, text } = understood(pair.caller, reply.body);
+      const about = `${pair.client} from ${pair.upstream}: ${reply.text}`;
+      const { parts, text } = understood(pair.client, reply.body);
       assert.equal(text, 'Hel', about);
       const errors = parts.filter(({ type }) => type === 'error');
       assert.equal(errors.length, 1, about);
       assert.match(JSON.stringify(errors[0]), /The disk is full/, about);
       // An upstream of these formats that reports an error in its own words has ended its stream.
-      const clean = pair.caller === pair.upstream && /messages|responses/.test(pair.caller);
+      const clean = pair.client === pair.upstream && /messages|responses/.test(pair.client);
       assert.deepEqual([reply.end, code], clean ? ['complete', undefined] : ['cut', 'ECONNRESET'], about);
     }
   });
@@ -139,7 +139,7 @@ describe('an answer that is broken off', () => {
 
   it('by a gateway that stops ends with the error of its format, and is reset', async () => {
     upstream().respond(({ path }) => [...begun(formatAsked(path)), hang()]);
-    const gemini = pairs.filter(({ caller }) => caller === 'gemini');
+    const gemini = pairs.filter(({ client }) => client === 'gemini');
     const arrays = gemini.map((pair) => ({ pair, query: '?key=none' }));
     const all = [...pairs.map((pair) => ({ pair, query: '' })), ...arrays];
     const open = await Promise.all(
@@ -149,7 +149,7 @@ describe('an answer that is broken off', () => {
     process.kill(at.gateway.pid, 'SIGTERM');
     for (const { ended, pair, query } of open) {
       const { code, reply } = await ended;
-      const about = `${pair.caller} from ${pair.upstream}${query}: ${reply.text}`;
+      const about = `${pair.client} from ${pair.upstream}${query}: ${reply.text}`;
       assert.deepEqual([reply.end, code], ['cut', 'ECONNRESET'], about);
       if (query !== '') {
         const elements = JSON.parse(`${reply.text}]`) as {
@@ -162,7 +162,7 @@ describe('an answer that is broken off', () => {
         );
         continue;
       }
-      const { parts, rest } = understood(pair.caller, reply.body);
+      const { parts, rest } = understood(pair.client, reply.body);
       assert.match(JSON.stringify(parts.filter(({ type }) => type === 'error')), /shutting down/, about);
       assert.equal(rest, '', about);
     }

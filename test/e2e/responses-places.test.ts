@@ -182,7 +182,7 @@ describe('a response that its provider keeps', () => {
     assert.equal((await send('GET', 'resp_bg?stream=true')).text, named(half));
   });
 
-  it('is known from a stream that its caller left', async () => {
+  it('is known from a stream that its client left', async () => {
     const text = events('resp_left');
     at.upstream.script([
       open(),
@@ -201,7 +201,7 @@ describe('a response that its provider keeps', () => {
     assert.equal((await send('GET', 'resp_left')).status, 200);
   });
 
-  it('has its provider’s errors, in the caller’s dialect, without the credential', async () => {
+  it('has its provider’s errors, in the client’s dialect, without the credential', async () => {
     await made('resp_err');
     at.upstream.script(
       [

@@ -276,7 +276,7 @@ describe('a provider of the same format that keeps nothing', () => {
     assert.equal(previous_response_id, undefined);
   });
 
-  it('is not kept where the caller does not want it, or where it said nothing', async () => {
+  it('is not kept where the client does not want it, or where it said nothing', async () => {
     const answer = (id: string, more = {}) => json(200, { ...responsesAnswer(), id, ...more });
     upstream().script([answer('resp_a')], [answer('resp_b')], [answer('resp_c', { output: [] })]);
     await gateway().ask('/v1/responses', '{"model":"local/m-1","input":"x","store":false}');

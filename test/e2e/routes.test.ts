@@ -186,7 +186,7 @@ describe('a path that is not served', () => {
     }
   });
 
-  it('is a 404 as Anthropic writes it for a caller that speaks Anthropic', async () => {
+  it('is a 404 as Anthropic writes it for a client that speaks Anthropic', async () => {
     const headers = { ...bearer(at.gateway.key), 'anthropic-version': '2023-06-01' };
     for (const path of ['/v1/models/nowhere/none', '/v1/organizations', '/v1/nothing']) {
       const reply = await get(path, headers);

@@ -94,8 +94,8 @@ describe('the service tier that an answer names', () => {
   });
   after(() => started.stop());
 
-  for (const caller of conversing)
-    it(`decides over the price, in whole answers and streams, for clients of ${caller}`, async () => {
+  for (const client of conversing)
+    it(`decides over the price, in whole answers and streams, for clients of ${client}`, async () => {
       const asked = cases.flatMap((one) => [false, true].map((stream) => ({ ...one, stream })));
       let says = '';
       upstream.respond(({ body, path }) => {
@@ -108,7 +108,7 @@ describe('the service tier that an answer names', () => {
       const replies = [];
       for (const one of asked) {
         const make = one.stream ? streamRequest : wholeRequest;
-        const { body, path } = make(caller, one.model, gateway.key);
+        const { body, path } = make(client, one.model, gateway.key);
         says = one.says;
         const reply = await gateway.ask(path, body);
         assert.equal(reply.status, 200, `${one.model} ${one.says}: ${reply.text}`);

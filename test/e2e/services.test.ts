@@ -8,7 +8,7 @@ import { openSocket } from '../support/socket.ts';
 import { chunk, end, json, open, type Step, stall } from '../support/steps.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-/** Services over the wire: what they show to whom, and what stopping the model endpoints does to callers. */
+/** Services over the wire: what they show to whom, and what stopping the model endpoints does to clients. */
 const upstream = await startUpstream();
 const at = managed({ connections: connectionsTo(upstream.url) });
 after(() => upstream.close());

@@ -25,7 +25,7 @@ function errorIn(format: Format, reply: Reply): Record<string, unknown> {
   return error;
 }
 
-/** Bodies that are no error of any dialect, and what the caller must at least be told. */
+/** Bodies that are no error of any dialect, and what the client must at least be told. */
 const oddities: readonly { what: string; answer: (status: number) => Step; says: RegExp }[] = [
   {
     what: 'an HTML page',
@@ -104,7 +104,7 @@ describe('an upstream that fails', () => {
     }
 
     for (const status of [400, 401, 403, 404, 409, 413, 422, 429, 500, 503, 529]) {
-      it(`with a proper ${status} passes to a caller of ${format.name} as it is, streamed or not`, async () => {
+      it(`with a proper ${status} passes to a client of ${format.name} as it is, streamed or not`, async () => {
         const sent = JSON.stringify(format.error(`it says ${status}`, 'some_error'), null, 1);
         at.upstream.always(json(status, sent, { 'x-vendor': 'kept' }));
         for (const stream of [false, true]) {
@@ -131,7 +131,7 @@ describe('an upstream that fails', () => {
       }
     });
 
-    it(`with 429 always says to a caller of ${format.name} how long to wait`, async () => {
+    it(`with 429 always says to a client of ${format.name} how long to wait`, async () => {
       const error = format.error('slow down', 'rate_limit_error');
       at.upstream.script(
         [json(429, error, { 'retry-after': '17' })],
@@ -151,7 +151,7 @@ describe('an upstream that fails', () => {
       assert.deepEqual(waits, ['17', '5', '3', '9', '5']);
     });
 
-    it(`with 401 tells a caller of ${format.name} not to try again, and does not challenge for its own key`, async () => {
+    it(`with 401 tells a client of ${format.name} not to try again, and does not challenge for its own key`, async () => {
       at.upstream.script([
         json(401, format.error('bad key', 'authentication_error'), { 'www-authenticate': 'Bearer' }),
       ]);
@@ -161,7 +161,7 @@ describe('an upstream that fails', () => {
       assert.equal(reply.header('www-authenticate'), undefined);
     });
 
-    it(`with its own credential in the words never shows it to a caller of ${format.name}`, async () => {
+    it(`with its own credential in the words never shows it to a client of ${format.name}`, async () => {
       at.upstream.script(
         [json(401, format.error('Incorrect API key provided: upstream-secret', 'authentication_error'))],
         [json(401, { detail: 'key upstream-secret is unknown' })],
@@ -176,7 +176,7 @@ describe('an upstream that fails', () => {
       }
     });
 
-    it(`with 200 and no answer is a 502 for a caller of ${format.name}`, async () => {
+    it(`with 200 and no answer is a 502 for a client of ${format.name}`, async () => {
       const page = body(200, '<html><body>Welcome</body></html>', { 'content-type': 'text/html' });
       at.upstream.script([page], [page], [body(200, '')], [body(200, '')]);
       for (const stream of [false, true, false, true]) {

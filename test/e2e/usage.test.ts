@@ -143,7 +143,7 @@ describe('usage', () => {
       const answer = JSON.stringify(format.answer({ usage: null, text }));
       at.upstream.script([stream(body, 'frame')], [json(200, answer)]);
       const asStream = await streamed(format);
-      assert.equal(asStream.text, body, 'no usage is made up for the caller');
+      assert.equal(asStream.text, body, 'no usage is made up for the client');
       const asWhole = await at.gateway.ask(format.path, format.request());
       assert.equal(asWhole.text, answer);
       for (const reply of [asStream, asWhole]) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { callers, fleet, healthy, traceOf } from '../support/fleet.ts';
+import { clients, fleet, healthy, traceOf } from '../support/fleet.ts';
 import { chat } from '../support/formats.ts';
 import { bearer, waitFor } from '../support/gateway.ts';
 import { firstResult } from '../support/management.ts';
@@ -38,7 +38,7 @@ describe('a combo that waits', () => {
   });
 
   it('asks its only target again when it said to come back soon, for every format', async () => {
-    for (const [format, caller] of Object.entries(callers)) {
+    for (const [format, caller] of Object.entries(clients)) {
       await at.reset(one);
       const first = upstream(0);
       let refusals = 0;
@@ -144,7 +144,7 @@ describe('a combo that waits', () => {
     await at.reset(one);
   });
 
-  it('holds its place in the budgets while it waits, and gives it back when the caller leaves', async () => {
+  it('holds its place in the budgets while it waits, and gives it back when the client leaves', async () => {
     const made = await at.manage('POST', '/api/budgets', {
       scope: 'combo',
       subject: 'patient',

@@ -120,7 +120,7 @@ async function openReply(reader: WireReader): Promise<OpenReply> {
       header,
       body,
       text: body.toString('utf8'),
-      // The caller asserts on what it needs.
+      // The client asserts on what it needs.
       json: () => JSON.parse(body.toString('utf8')) as Record<string, unknown>,
       end,
     };

@@ -10,8 +10,8 @@ import type { Step } from './steps.ts';
 import { stream } from './steps.ts';
 import { type SeenRequest, startUpstream, type Upstream } from './upstream.ts';
 
-/** How a caller of each format asks for a stream of `model`. */
-export const callers: Readonly<
+/** How a client of each format asks for a stream of `model`. */
+export const clients: Readonly<
   Record<string, (model: string, key: string) => { path: string; body: Record<string, unknown> }>
 > = {
   chat: (model) => ({

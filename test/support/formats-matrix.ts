@@ -15,8 +15,8 @@ export const conversing = [
 ] as const satisfies readonly WireFormat[];
 export type Conversing = (typeof conversing)[number];
 
-/** Every format of a caller with every format of an upstream. */
-export const pairs = conversing.flatMap((caller) => conversing.map((upstream) => ({ caller, upstream })));
+/** Every format of a client with every format of an upstream. */
+export const pairs = conversing.flatMap((client) => conversing.map((upstream) => ({ client, upstream })));
 export type Pair = (typeof pairs)[number];
 
 /** A provider that speaks each of them and no other that is translated. */
@@ -29,7 +29,7 @@ export const speakerOf: Readonly<Record<Conversing, string>> = {
   ollama: 'ollama-compatible',
 };
 
-/** How a caller of each format asks for a stream of `model`. */
+/** How a client of each format asks for a stream of `model`. */
 export function streamRequest(
   format: Conversing,
   model: string,

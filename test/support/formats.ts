@@ -16,11 +16,11 @@ export interface Format {
   /** As the ledger calls it. */
   ledger: string;
   path: string;
-  /** The model id as the caller writes it; the upstream sees `m-1`. */
+  /** The model id as the client writes it; the upstream sees `m-1`. */
   model: string;
   /** A request body. */
   request(more?: object): Record<string, unknown>;
-  /** What an upstream answers; it calls the model as the caller does, so that its bytes are the caller's. */
+  /** What an upstream answers; it calls the model as the client does, so that its bytes are the client's. */
   stream(options?: AnswerOptions): Healthy;
   answer(options?: AnswerOptions): object;
   /** What a client looks for to know that the stream is finished. */
@@ -72,7 +72,7 @@ export const messages: Format = {
 
 export const formats = [chat, responses, messages] as const;
 
-/** The bytes of an upstream that calls its model `m-1`, as the caller gets them. */
+/** The bytes of an upstream that calls its model `m-1`, as the client gets them. */
 export function asAsked({ model }: Pick<Format, 'model'>, text: string): string {
   return text.replaceAll('"m-1"', JSON.stringify(model));
 }

@@ -7,7 +7,7 @@ import { type RunningGateway, startGateway } from '../support/gateway.ts';
 import { chunk, fin, json, open, stream } from '../support/steps.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** The official SDKs: one as a caller of the older completions, both with a provider that speaks nothing else. */
+/** The official SDKs: one as a client of the older completions, both with a provider that speaks nothing else. */
 const running: { gateway?: RunningGateway; upstream?: Upstream } = {};
 before(async () => {
   running.upstream = await startUpstream();

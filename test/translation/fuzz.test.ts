@@ -27,7 +27,7 @@ for (const format of formats) {
       }
     });
 
-    it(`as ${ANSWERS} answers ends once, and is complete for the caller when it was for the gateway`, () => {
+    it(`as ${ANSWERS} answers ends once, and is complete for the client when it was for the gateway`, () => {
       const results = hold(answerFuzz(format), ANSWERS);
       for (const result of ['message-end', 'error']) {
         assert.ok(results.has(result), `${result} did not occur: the damage is of the wrong kind`);

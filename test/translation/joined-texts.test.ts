@@ -57,8 +57,8 @@ function conversationOf({ answered, asked, instructions, result }: Said, tools: 
 }
 
 /** What a server of the format reads. */
-function arrived(whole: Conversation, { caller, upstream }: Pair, dialect: Dialect): Conversation {
-  const [from, to] = [translating(caller), translating(upstream)];
+function arrived(whole: Conversation, { client, upstream }: Pair, dialect: Dialect): Conversation {
+  const [from, to] = [translating(client), translating(upstream)];
   const asked = from.conversation.decodeRequest({
     ...from.conversation.encodeRequest(whole, plainDialect),
     model: 'm',
@@ -81,8 +81,8 @@ function resultTexts({ messages }: Conversation): string[] {
 }
 
 for (const pair of pairs) {
-  const tools = pair.upstream !== 'openai-completions' && pair.caller !== 'openai-completions';
-  describe(`texts from ${pair.caller} to ${pair.upstream}`, () => {
+  const tools = pair.upstream !== 'openai-completions' && pair.client !== 'openai-completions';
+  describe(`texts from ${pair.client} to ${pair.upstream}`, () => {
     it('of models and tools arrive as they were written, and blocks of the client stay apart', () => {
       fc.assert(
         fc.property(
@@ -90,7 +90,7 @@ for (const pair of pairs) {
           fc.constantFrom(...Object.keys(dialects)),
           (said, name) => {
             const read = arrived(conversationOf(said, tools), pair, dialects[name] ?? plainDialect);
-            if (pair.upstream === 'openai-completions' || pair.caller === 'openai-completions') {
+            if (pair.upstream === 'openai-completions' || pair.client === 'openai-completions') {
               const all = JSON.stringify(read.messages);
               assert.ok(all.includes(inner(said.answered.join(''))));
               return;
@@ -121,14 +121,14 @@ describe('servers that take lists of texts', () => {
     system: textsIn(system),
     asked: textsIn(messages[0]?.parts ?? []),
   });
-  for (const caller of conversing.filter((format) => format === 'anthropic-messages' || format === 'gemini'))
+  for (const client of conversing.filter((format) => format === 'anthropic-messages' || format === 'gemini'))
     for (const upstream of ['openai-chat', 'openai-responses', 'gemini', 'anthropic-messages'] as const)
-      it(`keep the parts of a request from ${caller} to ${upstream}`, () => {
+      it(`keep the parts of a request from ${client} to ${upstream}`, () => {
         const dialect = { ...plainDialect, ...openai.dialect };
-        const read = arrived(conversationOf(said, true), { caller, upstream }, dialect);
+        const read = arrived(conversationOf(said, true), { client, upstream }, dialect);
         assert.deepEqual(parts(read), { system: said.instructions, asked: said.asked });
         // Google joins the pieces of a result: its response is an object.
-        const joined = caller === 'gemini' || upstream === 'gemini';
+        const joined = client === 'gemini' || upstream === 'gemini';
         assert.deepEqual(resultTexts(read), joined ? [said.result.join('')] : said.result);
       });
 });

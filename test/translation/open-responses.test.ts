@@ -15,7 +15,7 @@ import { assertItems, assertOutput, assertResource } from '../support/open-respo
 /** What the Open Responses suite holds an answer to (gateways' 5.10), on every recorded answer of every other format. */
 const responses = conversationCodec('openai-responses');
 
-/** What a caller may have asked for, as the suite and real agents do: nothing, or all that an answer repeats. */
+/** What a client may have asked for, as the suite and real agents do: nothing, or all that an answer repeats. */
 const requests: readonly JsonObject[] = [
   { model: 'm', input: 'hi' },
   {

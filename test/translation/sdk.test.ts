@@ -6,7 +6,7 @@ import { chatStream, messagesStream } from '../support/answers.ts';
 import { setting } from '../support/setting.ts';
 import { body, json, stream } from '../support/steps.ts';
 
-/** The official SDKs as callers, each through a whole tool loop with a provider of another format. */
+/** The official SDKs as clients, each through a whole tool loop with a provider of another format. */
 const running = setting();
 const gateway = () => running.gateway;
 const upstream = () => running.upstream;

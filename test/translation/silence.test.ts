@@ -22,7 +22,7 @@ type Translating = Codec & { conversation: ConversationCodec };
 const translating = codecs.filter((codec): codec is Translating => codec.conversation !== null);
 const all = Object.keys(concepts) as Concept[];
 
-/** A caller's format in which everything can be said, each concept by its own name. */
+/** A client's format in which everything can be said, each concept by its own name. */
 const speaking = Object.fromEntries(all.map((concept) => [concept, concept])) as ConceptNames;
 function everything(format: WireFormat): Translating {
   const { conversation } = openaiChat;
