@@ -11,6 +11,8 @@ export interface RedisChannelInput {
   onMessage(text: string): void;
   /** Called each time when it listens again: something may have been missed before. */
   onListening(): void;
+  /** For how long a connection may be silent until it is given up, in milliseconds. Default 10,000. */
+  silenceMs?: number;
 }
 
 const CONNECT_MS = 2_000;
@@ -21,7 +23,7 @@ const MAX_PAUSE_MS = 500;
 
 /** Connects in the background, and again whenever the connection is lost. The package is loaded only here and in `redis.ts`. */
 export async function openRedisChannel(input: RedisChannelInput): Promise<RedisChannel> {
-  const { channel, onListening, onMessage, url } = input;
+  const { channel, onListening, onMessage, silenceMs = SILENCE_MS, url } = input;
   const { createClient } = await import('@redis/client');
   const connect = () =>
     createClient({
@@ -30,7 +32,7 @@ export async function openRedisChannel(input: RedisChannelInput): Promise<RedisC
       pingInterval: PING_MS,
       socket: {
         connectTimeout: CONNECT_MS,
-        socketTimeout: SILENCE_MS,
+        socketTimeout: silenceMs,
         reconnectStrategy: (tries) => Math.min(MAX_PAUSE_MS, 50 * 2 ** Math.min(tries, 10)),
       },
     });
@@ -48,9 +50,23 @@ export async function openRedisChannel(input: RedisChannelInput): Promise<RedisC
     });
   });
   for (const client of [sender, listener]) client.connect().catch(() => {});
+  /** Since when no answer has come to what was sent; null where none is missing. */
+  let unansweredSince: number | null = null;
+  const answered = (): void => {
+    unansweredSince = null;
+  };
   return {
     send(text) {
-      if (sender.isReady) sender.publish(channel, text).catch(() => {});
+      if (!sender.isReady) return;
+      const now = performance.now();
+      unansweredSince ??= now;
+      if (now - unansweredSince > silenceMs) {
+        // The socket does not count as silent as long as something is written to it.
+        sender.destroy();
+        sender.connect().catch(() => {});
+        return answered();
+      }
+      sender.publish(channel, text).then(answered, answered);
     },
     async close() {
       for (const client of [sender, listener]) if (client.isOpen) client.destroy();
