@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toolKinds } from '../schema.ts';
 
-export const plainText = (most: number) =>
+const plainText = (most: number) =>
   z
     .string()
     .trim()
