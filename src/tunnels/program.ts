@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { signalChild } from '../lib/signal-child.ts';
 
 export interface ProgramInput {
   path: string;
@@ -50,8 +51,8 @@ export function runProgram({ args, environment, folder, onEnd, onLine, path }: P
     createInterface({ input: stream }).on('line', (line) => onLine(line.slice(0, MAX_LINE)));
   return {
     async stop() {
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+      signalChild(child, 'SIGTERM');
+      const timer = setTimeout(() => signalChild(child, 'SIGKILL'), STOP_MS);
       await ended;
       clearTimeout(timer);
     },

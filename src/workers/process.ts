@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { getCompileCacheDir } from 'node:module';
+import { signalChild } from '../lib/signal-child.ts';
 import { workerFile } from './build.ts';
 import { type Answers, type Channel, createChannel } from './channel.ts';
 import type { OwnerEvent, OwnerQuestions, WorkerEvent, WorkerQuestions, WorkerStart } from './message.ts';
@@ -60,7 +61,7 @@ export function startWorker({ start, ...input }: WorkerProcessInput): WorkerProc
     } else {
       failure ??= OUTDATED;
       input.outdated();
-      worker.process.kill('SIGKILL');
+      signalChild(worker.process, 'SIGKILL');
     }
   });
   let over = false;
@@ -79,7 +80,7 @@ export function startWorker({ start, ...input }: WorkerProcessInput): WorkerProc
   return {
     ...channel,
     pid: worker.process.pid ?? null,
-    kill: () => void worker.process.kill('SIGKILL'),
+    kill: () => void signalChild(worker.process, 'SIGKILL'),
   };
 }
 

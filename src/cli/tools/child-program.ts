@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { signalChild } from '../../lib/signal-child.ts';
 import type { ProcessCommand } from '../../tools/launching/windows-command.ts';
 import type { ChildEnd } from '../terminal/exit-code.ts';
 
@@ -33,9 +34,9 @@ export function runChild({ command, environment, onRefused, terminal }: ChildInp
     };
     let child: ChildProcess | null = null;
     // Before the start: a signal in between would end this process and leave the child alone.
-    for (const signal of ofTerminal) on(signal, (running) => !terminal && running.kill(signal));
-    for (const signal of passedOn) on(signal, (running) => running.kill(signal));
-    if (process.platform !== 'win32') on('SIGCONT', (running) => running.kill('SIGCONT'));
+    for (const signal of ofTerminal) on(signal, (running) => !terminal && signalChild(running, signal));
+    for (const signal of passedOn) on(signal, (running) => signalChild(running, signal));
+    if (process.platform !== 'win32') on('SIGCONT', (running) => signalChild(running, 'SIGCONT'));
     if (process.platform === 'linux') on('SIGCHLD', suspendWith);
     const started = spawn(command.file, command.args, {
       env: environment,
