@@ -1,6 +1,7 @@
+import { fileURLToPath } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 /**
  * Which modules are one file, so that a page is opened with few requests and the first page with few bytes: texts by
@@ -12,7 +13,7 @@ const groups = [
   { name: 'app', tags: ['$initial' as const] },
   {
     name: 'forms',
-    test: /node_modules\/(react-hook-form|@hookform|zod)\/|\/src\/(access|budgets|combos)\/schema\.ts/,
+    test: /node_modules\/(react-hook-form|@hookform|zod)\/|(?<!dashboard)\/src\/(access|budgets|combos)\//,
   },
   {
     name: 'parts',
@@ -62,11 +63,40 @@ function pageOf(id: string): string | null {
   return name === undefined ? null : (partOf[name] ?? name);
 }
 
+/**
+ * Refuses a build whose files import each other in a circle, for then one of them runs before what it needs is there,
+ * and its pages stay empty; and lists in `gateway-sources.json` the gateway's own modules that the pages share, from
+ * the root of the project on, by which `scripts/build-dashboard.ts` sees that they changed.
+ */
+const checkedFiles: Plugin = {
+  name: 'checked-files',
+  apply: 'build',
+  generateBundle(_options, bundle) {
+    const importsOf = (file: string): readonly string[] => {
+      const output = bundle[file];
+      return output?.type === 'chunk' ? output.imports : [];
+    };
+    const done = new Set<string>();
+    const follow = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) this.error(`these files import each other: ${[...path, file].join(' > ')}`);
+      if (done.has(file)) return;
+      for (const imported of importsOf(file)) follow(imported, [...path, file]);
+      done.add(file);
+    };
+    for (const file of Object.keys(bundle)) follow(file, []);
+    const root = fileURLToPath(new URL('../', import.meta.url));
+    const shared = [...this.getModuleIds()]
+      .filter((id) => id.startsWith(`${root}src/`))
+      .map((id) => id.slice(root.length));
+    this.emitFile({ type: 'asset', fileName: 'gateway-sources.json', source: JSON.stringify(shared.sort()) });
+  },
+};
+
 // biome-ignore lint/style/noDefaultExport: Vite reads it so.
 export default defineConfig({
   // Relative, so that a proxy may serve the gateway below a path of its own.
   base: './',
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), checkedFiles],
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,

@@ -22,39 +22,48 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-const sources = digestOfSources();
-if (process.argv.includes('--if-stale') && builtFrom() === sources) process.exit(0);
+if (process.argv.includes('--if-stale') && isUpToDate()) process.exit(0);
 
 // Whole or not at all: a gateway may be serving the former one, and another build may run.
 const made = `${target}.${process.pid}`;
 build(made);
-compress(made);
+const shared = takeSharedSources(made);
+compress(made, { shared, sources: digestOf(shared) });
 rmSync(target, { recursive: true, force: true });
 renameSync(made, target);
 
-/** What the pages are made of: their sources, the schemas that they share with the gateway, and the packages. */
-function digestOfSources(): string {
+/** @param shared the gateway's own modules that the pages share, from the root of the project on */
+function digestOf(shared: readonly string[]): string {
   const files = globSync(
     [
       'dashboard/{src,public}/**/*.*',
       'dashboard/{index.html,package.json,vite.config.ts,tsconfig.json}',
-      'src/**/schema.ts',
       'package-lock.json',
       'scripts/build-dashboard.ts',
     ],
     { cwd: root },
   ).filter((file) => !/\.test\.tsx?$/.test(file));
   const hash = createHash('sha256');
-  for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
+  for (const file of [...files, ...shared].sort())
+    hash.update(`${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest('hex');
 }
 
-function builtFrom(): string | null {
+function isUpToDate(): boolean {
   try {
-    return JSON.parse(readFileSync(join(target, 'manifest.json'), 'utf8')).sources;
+    const { shared, sources } = JSON.parse(readFileSync(join(target, 'manifest.json'), 'utf8'));
+    return digestOf(shared) === sources;
   } catch {
-    return null;
+    return false;
   }
+}
+
+/** Takes out of the folder what `dashboard/vite.config.ts` wrote for this script alone. */
+function takeSharedSources(folder: string): string[] {
+  const list = join(folder, 'gateway-sources.json');
+  const shared: string[] = JSON.parse(readFileSync(list, 'utf8'));
+  rmSync(list);
+  return shared;
 }
 
 function build(folder: string): void {
@@ -72,7 +81,7 @@ function build(folder: string): void {
 }
 
 /** Leaves each file as `.br` and `.gz` alone: who takes neither gets the second one unpacked. */
-function compress(folder: string): void {
+function compress(folder: string, built: { shared: readonly string[]; sources: string }): void {
   const files: Record<string, { type: string; etag: string }> = {};
   for (const path of globSync('**/*.*', { cwd: folder }).sort()) {
     const name = path.replaceAll('\\', '/');
@@ -87,5 +96,5 @@ function compress(folder: string): void {
     files[name] = { type, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
   }
   mkdirSync(dirname(folder), { recursive: true });
-  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ sources, files }));
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...built, files }));
 }

@@ -62,6 +62,10 @@ export async function visitor(
       // Evaluated from outside, for the page's policy lets no script in.
       if (!(await page.evaluate<boolean>("typeof axe !== 'undefined'")))
         await page.evaluate(readFileSync(axePath, 'utf8'));
+      // What still fades in has other colours than those that people read.
+      await page.evaluate(
+        'Promise.allSettled(document.getAnimations().map((animation) => animation.finished)).then(() => null)',
+      );
       const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
         `axe.run(${JSON.stringify({
           resultTypes: ['violations'],

@@ -481,7 +481,7 @@ function storeContract({ name, open }: Engine): void {
     await once.answer(asked, run);
     const again = (await once.answer(asked, run)) as { headers: Record<string, string> };
     assert.deepEqual([runs, again.headers['idempotency-replayed']], [1, 'true']);
-    await assert.rejects(once.answer({ ...asked, content: ['PUT'] }, run), /another request/);
+    await assert.rejects(once.answer({ ...asked, content: ['PUT'] }, run), /a different request/);
     await once.sweep();
     const tasks = await openTasks(store, () => 1000);
     const id = await tasks.begin({ message: 'm', name: 'n', target: 't', userId: 'u' });
