@@ -131,14 +131,13 @@ function countsQuery(
       coalesce(sum(cast(cost_usd as numeric)), 0) as costs, sum(tokens) as tokens, ${bits} as known
       from counted group by 2`,
   );
-  // The numbers are looked up of all attributes at once: for each a server would read all numbers that there are. A statement that does not
-  // begin with `select` takes the lock of those who write on a server.
-  return sql<CountsRow>`select attribute, ${lists} from (
-      with counted as materialized (
+  // The numbers are looked up of all attributes at once: for each a server would read all numbers that there are.
+  return sql<CountsRow>`with counted as materialized (
         select ${sql.join(values)}, outcome as outcome_of, cost_usd, cache_savings_usd, routing_savings_usd, on_plan,
           ${tokens} as tokens
         from requests where ${condition}
       )
+      select attribute, ${lists} from (
       select attribute, case when each_value.value is null then 0 else counted_values.number end as numbers,
         requests, failed, costs, tokens, known,
         case when counted_values.number is null then each_value.value end as unnumbered

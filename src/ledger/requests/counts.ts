@@ -204,11 +204,10 @@ function valueCountsQuery(attributes: readonly ValueAttribute[], groups: Groups,
       from counted group by 2 order by 3 desc, coalesce(${sql.ref(attribute)}, '-') limit ${sql.lit(top)}
     ) as of_${sql.raw(attribute)}`,
   );
-  // As a part of a statement that begins with `select`: any other takes the lock of those who write on a server.
-  return sql<ValueCount>`select * from (with counted as materialized (
+  return sql<ValueCount>`with counted as materialized (
       select ${sql.join(values)}, outcome = 'failed' as is_failed, cost_usd from requests
       where ${conditionOf(groups) ?? sql`true`}
-    ) ${sql.join(each, sql` union all `)}) as each_attribute`;
+    ) ${sql.join(each, sql` union all `)}`;
 }
 
 /** The counts over time, in equal steps of UTC without gaps; none where there are no requests. */

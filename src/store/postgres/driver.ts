@@ -10,6 +10,7 @@ import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } 
 import type { Sql } from 'postgres';
 import { withDeadline } from './deadline.ts';
 import { reported } from './failure.ts';
+import { isReading } from './reading.ts';
 import { sent } from './statements.ts';
 import { inTransaction, lockOf, type OpenTransaction } from './transaction.ts';
 
@@ -142,9 +143,4 @@ function postgresDriver(input: PostgresDriverInput): Driver {
     // The pool belongs to whoever opened it; Kysely ends nothing that it has not used.
     destroy: async () => {},
   };
-}
-
-function isReading({ query, sql }: CompiledQuery): boolean {
-  if (query.kind === 'RawNode') return /^\s*(?:select|show)\b/i.test(sql);
-  return query.kind === 'SelectQueryNode';
 }
