@@ -7,6 +7,7 @@ import { createDatabaseHandled, type HandledStore } from '../../src/events/idemp
 import { createIdempotence } from '../../src/events/idempotence/idempotence.ts';
 import type { ProcessorOutcome } from '../../src/events/processors/processor.ts';
 import { type Clock, monotonicClock } from '../../src/events/strategies/clock.ts';
+import { createKeyedMutex } from '../../src/lib/keyed-mutex.ts';
 import { setUpTrigger } from '../support/event-trigger.ts';
 import { waitFor } from '../support/gateway.ts';
 import { type KillPointQueue, TRIGGER, type WaitingEvents } from './kill-point-queues.ts';
@@ -86,7 +87,12 @@ async function live(waiting: WaitingEvents, attempts: Map<string, string[]>, end
     subscription: { sharesDatabase: waiting.sharesDatabase },
     letters: { ...letters, keep: step('keep', letters.keep) },
     context: {
-      idempotence: createIdempotence({ trigger: TRIGGER, retry: runtime.retry, store }),
+      idempotence: createIdempotence({
+        claims: createKeyedMutex(),
+        trigger: TRIGGER,
+        retry: runtime.retry,
+        store,
+      }),
       clock,
     },
     process: step('process', async ({ attributes: { id } }) => {

@@ -7,12 +7,18 @@ export interface DelayedPort {
   delayMs: number;
   /** Whether new connections are ended at once. */
   refuses: boolean;
-  /** The connections that are open stay so, and nothing passes on them any more: the other end vanished, and nobody was told. */
+  /**
+   * The connections that are open stay so, and nothing passes on them any more, also not the end of either side: the other end
+   * vanished, and nobody was told. What is left of them then is closed after half a minute, as by servers that look for dead clients.
+   */
   silence(): void;
   /** Ends every connection, as a broken network does. */
   cut(): void;
   close(): Promise<void>;
 }
+
+/** For how long one side of a silent connection outlives the other. */
+const ORPHAN_MS = 30_000;
 
 /** A port that passes everything on to another one on this machine, later. */
 export async function delayedPort(target: () => number, delayMs = 0): Promise<DelayedPort> {
@@ -30,8 +36,12 @@ export async function delayedPort(target: () => number, delayMs = 0): Promise<De
       socket.on('error', () => {});
       socket.on('close', () => {
         sockets.delete(socket);
-        client.destroy();
-        upstream.destroy();
+        const endBoth = () => {
+          client.destroy();
+          upstream.destroy();
+        };
+        if (opened === generation) endBoth();
+        else setTimeout(endBoth, ORPHAN_MS).unref();
       });
     }
     const pass = (to: Socket, piece: Buffer) => {

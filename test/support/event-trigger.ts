@@ -63,6 +63,7 @@ export function setUpTrigger(setup: TriggerSetup) {
     drops: { add() {} },
     emitter: silentEmitter,
     clock: monotonicClock,
+    closed: new AbortController().signal,
     log: createLog({ level: 'silent', write: () => {}, pretty: false }),
     now: Date.now,
     random: () => 0.5,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { numberedEvent } from '../../../test/support/event-trigger.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
+import { createKeyedMutex } from '../../lib/keyed-mutex.ts';
 import { openEventDatabase } from '../database/event-database.ts';
 import { createDatabaseHandled, createMemoryHandled, type HandledStore } from './handled-store.ts';
 import { createIdempotence, windowOf } from './idempotence.ts';
@@ -38,7 +39,7 @@ const settle = async () => {};
 for (const [name, open] of kinds)
   describe(`what a trigger remembers ${name}`, () => {
     const triggerWith = (store: HandledStore, trigger = 't') =>
-      createIdempotence({ trigger, retry: null, store });
+      createIdempotence({ claims: createKeyedMutex(), trigger, retry: null, store });
 
     it('lets an event be handled once', async (t) => {
       const idempotence = triggerWith(open(t).store);
@@ -80,6 +81,16 @@ for (const [name, open] of kinds)
       assert.equal(answered, false);
       await claim.finish('done', settle, false);
       assert.equal((await other).kind, 'duplicate');
+    });
+
+    it('lets the next configuration of a trigger wait for what is being handled under the one before', async (t) => {
+      const { store } = open(t);
+      const shared = { claims: createKeyedMutex(), trigger: 't', retry: null, store };
+      const claim = await createIdempotence(shared).begin(numberedEvent('1'), false);
+      assert.ok(claim.kind === 'claimed');
+      const next = createIdempotence(shared).begin(numberedEvent('1'), false);
+      await claim.finish('done', settle, false);
+      assert.equal((await next).kind, 'duplicate');
     });
 
     it('knows events by source and id, each trigger for itself, whatever characters are in them', async (t) => {

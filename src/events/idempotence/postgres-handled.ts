@@ -8,8 +8,14 @@ import { createBatches } from '../channels/postgres/batches.ts';
 import type { HandledKey, HandlingOutcome } from './handled-calls.ts';
 import type { HandledStore } from './handled-store.ts';
 
-/** For how long an event is kept for a gateway that may have died. */
+/** For how long an event is kept for a gateway that has died. */
 const LEASE_MS = 8_000;
+/** For how long it is kept for one that may be alive: its connection stands, but nothing comes from it. Twice what an attempt may take. */
+const KEPT_MS = 60_000;
+/** After how long a connection that does not answer is given up: soon enough to renew claims on the next one. */
+const SILENT_MS = 6_000;
+/** Which part of a lease has to be left when an event goes to its receiver. */
+const MARGIN = 1 / 8;
 const MAX_CALLS = 20_000;
 /** Each mark makes room for itself and one more, so the table shrinks to what still counts. */
 const FORGET_AT_ONCE = 2;
@@ -17,8 +23,9 @@ const FORGET_AT_ONCE = 2;
 const UNSETTLED = "interval '1 day'";
 
 /**
- * `until` is when the outcome is forgotten, and `claimed_until` when the event is free for another gateway: by the clock of the
- * server, which all gateways share. An event without an outcome was claimed, and not finished.
+ * `until` is when the outcome is forgotten, and `claimed_until` when the event is free for another gateway if the one that claimed it
+ * has died: by the clock of the server, which all gateways share. `claimed_by` is the name of the gateway, a space, and the process of
+ * the server that its connection had: as long as that lives, the gateway may. An event without an outcome was claimed, and not finished.
  */
 const table = `
   create table modelgate_handled (
@@ -38,6 +45,8 @@ export interface SharedHandledInput {
   /** Names this gateway, and no other, now and after it was started again. */
   instance(): Promise<string>;
   readonly log: Log;
+  /** In milliseconds; for tests. */
+  readonly times?: { readonly leaseMs: number; readonly keptMs: number; readonly silentMs: number };
 }
 
 export interface SharedHandled extends HandledStore {
@@ -51,6 +60,12 @@ interface Claiming {
   answer: 'claimed' | 'busy' | HandlingOutcome;
 }
 
+interface Held {
+  readonly key: HandledKey;
+  /** Until when no other gateway gets it, by the clock of this process. */
+  until: number;
+}
+
 interface Marking extends HandlingOutcome {
   readonly key: HandledKey;
   readonly ms: number;
@@ -58,11 +73,15 @@ interface Marking extends HandlingOutcome {
 
 /**
  * Which events were handled, in a PostgreSQL database that several gateways share. Whoever handles an event holds a lease on it,
- * so that no other gateway handles it at the same time.
+ * so that no other gateway handles it at the same time. A lease that is not renewed ends when the server has lost the connection
+ * of the gateway, as it does when the process ends, and much later while the connection stands: then the gateway is cut off or
+ * paused, and the event may be with its receiver.
  */
-export function createPostgresHandled({ address, instance, log }: SharedHandledInput): SharedHandled {
+export function createPostgresHandled({ address, instance, log, times }: SharedHandledInput): SharedHandled {
+  const { keptMs, leaseMs, silentMs } = times ?? { keptMs: KEPT_MS, leaseMs: LEASE_MS, silentMs: SILENT_MS };
   const gateway = instance();
   gateway.catch(() => {});
+  let connectedAt = Number.POSITIVE_INFINITY;
   const connection = createReconnectingConnection({
     broker: {
       async connect(onLost) {
@@ -76,38 +95,51 @@ export function createPostgresHandled({ address, instance, log }: SharedHandledI
       },
     },
     maxCalls: MAX_CALLS,
-    onConnected: () => log.info('the shared database of events is connected'),
+    silentMs,
+    onConnected() {
+      log.info('the shared database of events is connected');
+      connectedAt = performance.now();
+      renewAll();
+    },
     onLost: (error) => log.warn({ error: error.message }, 'the shared database of events cannot be reached'),
   });
   const run = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => connection.run(({ sql }) => work(sql));
   /** What this gateway has claimed, by name. */
-  const claims = new Map<string, HandledKey>();
-  const renewal = setInterval(() => {
+  const claims = new Map<string, Held>();
+  const renewAll = () => {
     if (claims.size > 0 && connection.problem() === null) void renew().catch(() => {});
-  }, LEASE_MS / 3);
+  };
+  const renewal = setInterval(renewAll, leaseMs / 3);
   renewal.unref();
   const renew = async () => {
     const owner = await gateway;
-    const [triggers, sources, ids] = columnsOf([...claims.values()]);
-    await run(async (sql) => {
-      await sql`update modelgate_handled as handled
-        set claimed_until = clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
+    const until = performance.now() + leaseMs;
+    const held = [...claims.values()];
+    const [triggers, sources, ids] = columnsOf(held.map(({ key }) => key));
+    const renewed = await run(
+      (sql) => sql`update modelgate_handled as handled
+        set claimed_by = ${owner} || ' ' || pg_backend_pid(),
+          claimed_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
         from unnest(${triggers}::text[], ${sources}::text[], ${ids}::text[]) as mine (trigger_id, source, id)
         where handled.trigger_id = mine.trigger_id and handled.source = mine.source and handled.id = mine.id
-          and claimed_by = ${owner}`;
-    });
+          and split_part(claimed_by, ' ', 1) = ${owner}
+        returning handled.trigger_id as trigger, handled.source, handled.id`,
+    );
+    const names = new Set(renewed.map(nameOf));
+    for (const one of held) one.until = names.has(nameOf(one.key)) ? until : Number.NEGATIVE_INFINITY;
   };
 
   const claimAll = (replayed: boolean) =>
     createBatches<Claiming>(async (unsorted) => {
       const items = inOneOrder(unsorted);
       const owner = await gateway;
+      const until = performance.now() + leaseMs;
       const [triggers, sources, ids] = columnsOf(items.map(({ key }) => key));
       const claimed = await run(
         (sql) => sql`insert into modelgate_handled as handled
             (trigger_id, source, id, until, claimed_by, claimed_until)
-          select trigger_id, source, id, clock_timestamp() + ${sql.unsafe(UNSETTLED)}, ${owner},
-            clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
+          select trigger_id, source, id, clock_timestamp() + ${sql.unsafe(UNSETTLED)},
+            ${owner} || ' ' || pg_backend_pid(), clock_timestamp() + ${leaseMs} * interval '1 millisecond'
           from unnest(${triggers}::text[], ${sources}::text[], ${ids}::text[]) with ordinality
             as wanted (trigger_id, source, id, place)
           order by place
@@ -117,8 +149,11 @@ export function createPostgresHandled({ address, instance, log }: SharedHandledI
             until = greatest(handled.until, excluded.until)
           where (handled.outcome is null or handled.until <= clock_timestamp()
               or (${replayed} and handled.outcome = 'dead'))
-            and (handled.claimed_by is null or handled.claimed_by = excluded.claimed_by
-              or handled.claimed_until <= clock_timestamp())
+            and (handled.claimed_by is null or split_part(handled.claimed_by, ' ', 1) = ${owner}
+              or handled.claimed_until <= clock_timestamp() - ${keptMs - leaseMs} * interval '1 millisecond'
+              or (handled.claimed_until <= clock_timestamp() and ${knowsTheDead()} and not exists (
+                select from pg_stat_activity where pid::text = split_part(handled.claimed_by, ' ', 2)
+              )))
           returning trigger_id as trigger, source, id`,
       );
       const ours = new Set(claimed.map(nameOf));
@@ -128,12 +163,14 @@ export function createPostgresHandled({ address, instance, log }: SharedHandledI
         const name = nameOf(item.key);
         const outcome: HandlingOutcome | undefined = outcomes.get(name);
         if (ours.has(name)) {
-          claims.set(name, item.key);
+          claims.set(name, { until, key: item.key });
           item.answer = 'claimed';
         } else if (outcome !== undefined && !(item.replayed && outcome.outcome === 'dead'))
           item.answer = outcome;
       }
     });
+  /** After a restart of the server no gateway has the connection that it had: each gets time to claim again what it has in hand. */
+  const knowsTheDead = () => performance.now() - connectedAt > leaseMs;
   const claimFirst = claimAll(false);
   const claimReplayed = claimAll(true);
 
@@ -181,13 +218,17 @@ export function createPostgresHandled({ address, instance, log }: SharedHandledI
       await (replayed ? claimReplayed(item) : claimFirst(item));
       return item.answer;
     },
+    holds(key) {
+      const until = claims.get(nameOf(key))?.until ?? Number.NEGATIVE_INFINITY;
+      return connection.problem() === null && performance.now() < until - leaseMs * MARGIN;
+    },
     async release(key) {
       if (!claims.delete(nameOf(key))) return;
       const owner = await gateway;
       await run(async (sql) => {
         await sql`update modelgate_handled set claimed_by = null, claimed_until = null
           where trigger_id = ${key.trigger} and source = ${key.source} and id = ${key.id}
-            and claimed_by = ${owner}`;
+            and split_part(claimed_by, ' ', 1) = ${owner}`;
       });
     },
     async mark(key, { fingerprint, outcome }, ms) {

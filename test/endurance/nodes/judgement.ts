@@ -7,6 +7,8 @@ import type { Disturbance, Fault, World } from './world.ts';
 
 /** By then what a receiver has got is written down as handled, also after the database was away: it is tried again every second. */
 const RECORDED_MS = 3_000;
+/** How much longer a gateway that was cut off has connections of before, on which nothing is answered. */
+const SILENT_MS = 6_000;
 /** What is missing of an answer that ended so shortly before a kill was ending just then. */
 const LOST_BY_KILL_MS = 1_000;
 
@@ -96,8 +98,8 @@ export async function judge(
 }
 
 /**
- * An event that a receiver got shortly before its gateway was killed, or stood still for longer than its lease, comes again: the
- * gateway had no time to write down that it was handled. While the database does not answer it has none for longer.
+ * An event that a receiver got shortly before its gateway was killed comes again: the gateway had no time to write down that it was
+ * handled. While the database does not answer it has none for longer.
  */
 export function judgeRepeats(
   { disturbances, timeline }: World,
@@ -105,12 +107,13 @@ export function judgeRepeats(
 ): Pick<TwoNodesReport, 'repeated' | 'repeatedByKill'> {
   const unexplained = repeated.filter(({ at: [first = 0, second = 0] }) => {
     let recordedBy = first + RECORDED_MS;
-    for (const { from, name, to } of timeline)
-      if (/database|Redis|NATS|disk/.test(name) && from <= recordedBy && to >= first)
-        recordedBy = to + RECORDED_MS;
+    for (const { from, name, to } of timeline) {
+      const end = name.includes('parted') ? to + SILENT_MS : to;
+      if (/database|Redis|NATS|disk/.test(name) && from <= recordedBy && end >= first)
+        recordedBy = end + RECORDED_MS;
+    }
     return !disturbances.some(
-      ({ from, kind, to }) =>
-        (kind === 'killed' || kind === 'paused') && from <= Math.min(second, recordedBy) && to >= first,
+      ({ from, kind, to }) => kind === 'killed' && from <= Math.min(second, recordedBy) && to >= first,
     );
   });
   const told = ({ at, id, trigger }: Repeated) => {

@@ -34,7 +34,7 @@ export interface TwoNodesReport {
   readonly samples: number;
   /** Events that were sent to the gateways, through NATS and through Redis. */
   readonly events: LedgerReport;
-  /** Deliveries again of what was with a receiver when its gateway was killed or stood still, which the gateway cannot know of. */
+  /** Deliveries again of what was with a receiver when its gateway was killed, which the next one cannot know of. */
   readonly repeatedByKill: number;
   /** Every other repeated delivery, the first ten, with the faults of its time. */
   readonly repeated: readonly string[];

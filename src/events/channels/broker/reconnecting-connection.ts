@@ -2,7 +2,6 @@
 const UNREACHABLE_MS = 5_000;
 /** How much longer it may wait, so that many fail together. */
 const TOGETHER_MS = 100;
-/** How long a broker may take for one operation, before its connection counts as lost. */
 const SILENT_MS = 15_000;
 const CONNECT_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
@@ -26,6 +25,8 @@ interface ReconnectingConnectionInput<Connection extends Closable> {
   readonly broker: Connectable<Connection>;
   /** Calls that are not settled at a time. More are refused, so that a broker that hangs does not fill the memory. */
   readonly maxCalls: number;
+  /** How long the broker may take for one operation, before its connection counts as lost, in milliseconds. Default 15,000. */
+  readonly silentMs?: number;
   onConnected(connection: Connection): void;
   /** Is called once for each time that the broker cannot be reached. */
   onLost(error: Error): void;
@@ -50,7 +51,7 @@ interface Waiter<Connection> {
 export function createReconnectingConnection<Connection extends Closable>(
   input: ReconnectingConnectionInput<Connection>,
 ): ReconnectingConnection<Connection> {
-  const { broker, maxCalls, onConnected, onLost } = input;
+  const { broker, maxCalls, onConnected, onLost, silentMs = SILENT_MS } = input;
   let current: Connection | null = null;
   let problem: string | null = 'There is no connection yet';
   let closed = false;
@@ -138,10 +139,10 @@ export function createReconnectingConnection<Connection extends Closable>(
           reject(error);
         };
         const timer = setTimeout(() => {
-          const error = new Error(`The message queue did not answer within ${SILENT_MS / 1_000} s`);
+          const error = new Error(`The message queue did not answer within ${silentMs / 1_000} s`);
           end(new ChannelUnreachable(error.message));
           lose(used, error);
-        }, SILENT_MS);
+        }, silentMs);
         underWay.add(end);
         work(used).then(
           (result) => {

@@ -3,12 +3,16 @@ import { describe, it } from 'node:test';
 import { numberedEvent, setUpTrigger, type TriggerSetup } from '../../../../test/support/event-trigger.ts';
 import { createFakeClock } from '../../../../test/support/fake-clock.ts';
 import { waitFor } from '../../../../test/support/gateway.ts';
+import { createKeyedMutex } from '../../../lib/keyed-mutex.ts';
 import type { Channel, Delivery } from '../../channels/channel.ts';
 import { createMemoryChannel } from '../../channels/memory/memory-channel.ts';
 import type { CloudEvent } from '../../cloudevents/event.ts';
 import type { Retry } from '../../config/config.ts';
 import type { LetterFacts } from '../../dead-letters/letter-calls.ts';
 import type { LetterOutcome, TriggerLetters } from '../../dead-letters/trigger-letters.ts';
+import type { HandledKey } from '../../idempotence/handled-calls.ts';
+import type { HandledStore } from '../../idempotence/handled-store.ts';
+import { createIdempotence } from '../../idempotence/idempotence.ts';
 import type { ProcessorOutcome } from '../../processors/processor.ts';
 
 const retry = (outcome: Partial<ProcessorOutcome> = {}): ProcessorOutcome =>
@@ -502,6 +506,78 @@ describe('a consumer', () => {
     assert.deepEqual([handled, released.length], [['0', '1', '2'], 1]);
   });
 
+  it('remembers what was handled while it stops, however long that takes, and does not let it be handled again', async () => {
+    const shared = sharedStore();
+    const { channel, consumer, seen } = setUpIdempotent(shared);
+    let failures = 2;
+    shared.store.mark = async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('no connection');
+    };
+    await consumer.start();
+    await channel.publish(numberedEvent('1'));
+    await waitFor('the first failure', () => failures < 2);
+    await consumer.stop();
+    assert.deepEqual(await channel.depth('trigger'), { waiting: 0, held: 0 });
+    assert.deepEqual([seen, failures, shared.released], [['1'], -1, []]);
+  });
+
+  it('keeps the claim on what was handled when the engine closes before it is remembered', async () => {
+    const clock = createFakeClock();
+    const closed = new AbortController();
+    const shared = sharedStore();
+    const { channel, consumer } = setUpIdempotent(shared, { clock, closed: closed.signal });
+    let failures = 0;
+    shared.store.mark = async () => {
+      failures += 1;
+      throw new Error('no connection');
+    };
+    await consumer.start();
+    await channel.publish(numberedEvent('1'));
+    await waitFor('the first failure', () => failures === 1);
+    const stopped = consumer.stop();
+    await clock.advance(29_000);
+    await stopped;
+    const before = failures;
+    closed.abort();
+    await clock.advance(10_000);
+    assert.ok(before > 20 && failures <= before + 1, `${before} ${failures}`);
+    assert.deepEqual(shared.released, []);
+  });
+
+  it('hands over no event whose claim another gateway may have, and claims it again', async () => {
+    const shared = sharedStore();
+    const { channel, consumer, seen } = setUpIdempotent(shared);
+    const held = [false, true];
+    shared.store.holds = () => held.shift() ?? true;
+    await consumer.start();
+    await channel.publish(numberedEvent('1'));
+    await waitFor('the event', () => seen.length === 1);
+    await consumer.stop();
+    assert.deepEqual([seen, shared.released], [['1'], ['1']]);
+  });
+
+  for (const [max, others] of [
+    [1, []],
+    [4, ['1', '2', '3', '4', '5', '6', '7', '8']],
+  ] as const)
+    it(`${others.length > 0 ? 'goes on' : 'waits'} while another gateway handles an event, with a concurrency of ${max}`, async () => {
+      const shared = sharedStore();
+      const busy = new Set(['0', 'a', 'b', 'c', 'd']);
+      shared.store.claim = async ({ id }) => (busy.has(id) ? 'busy' : 'claimed');
+      const concurrency = { name: '', scope: 'local', max } as const;
+      const { channel, consumer, seen } = setUpIdempotent(shared, {}, { concurrency });
+      const ids = max === 1 ? ['0', '1'] : [...busy, ...others];
+      for (const id of ids) await channel.publish(numberedEvent(id));
+      await consumer.start();
+      await waitFor('the wait', () => shared.asked.length > 1 || seen.length === others.length);
+      if (others.length > 0) await waitFor('the others', () => seen.length === others.length);
+      assert.deepEqual(seen, [...others]);
+      busy.clear();
+      await waitFor('all', () => seen.length === ids.length);
+      await consumer.stop();
+    });
+
   it('takes a processor that throws for one that failed, and gives back what its limits gave', async () => {
     const { box, letters } = letterBox();
     const { handle } = setUp({
@@ -545,6 +621,54 @@ describe('a consumer', () => {
     assert.deepEqual(seen, ['1']);
   });
 });
+
+/** What gateways remember together, without another gateway; its methods can be replaced. */
+function sharedStore() {
+  const released: string[] = [];
+  const asked: string[] = [];
+  const store: HandledStore = {
+    find: async () => null,
+    mark: async () => {},
+    claim: async () => 'claimed',
+    holds: () => true,
+    release: async ({ id }) => void released.push(id),
+  };
+  return { asked, released, store };
+}
+
+/** An idempotent trigger that notes what it handles. */
+function setUpIdempotent(
+  { asked, store }: ReturnType<typeof sharedStore>,
+  context: Partial<TriggerSetup['context']> = {},
+  runtime: TriggerSetup['runtime'] = {},
+) {
+  const claim = async (key: HandledKey, replayed: boolean) => {
+    asked.push(key.id);
+    return (await store.claim?.(key, replayed)) ?? 'claimed';
+  };
+  const claims = createKeyedMutex();
+  const idempotence = createIdempotence({
+    claims,
+    trigger: 'trigger',
+    retry: null,
+    store: {
+      ...store,
+      claim,
+      mark: (...all) => store.mark(...all),
+      holds: (key) => store.holds?.(key) ?? true,
+    },
+  });
+  const seen: string[] = [];
+  const made = setUpTrigger({
+    runtime,
+    context: { idempotence, ...context },
+    process({ attributes }) {
+      seen.push(attributes.id);
+      return done;
+    },
+  });
+  return { ...made, seen };
+}
 
 /** A channel that has messages as another process left them. */
 function messages(given: readonly Partial<Delivery>[]): Channel {

@@ -40,6 +40,8 @@ export interface TriggerContext {
   /** Tells of dead letters. */
   readonly emitter: Emitter;
   readonly log: Log;
+  /** Aborted when the engine waits no longer for what its triggers have begun. */
+  readonly closed: AbortSignal;
   /** Milliseconds since the epoch. */
   now(): number;
   random(): number;
@@ -102,7 +104,8 @@ export async function handleDelivery(
     if (isLetter) return settle(handling, () => subscription.channel.ack(trigger.id, id));
   }
   if (idempotence !== null) {
-    const answer = await insist(handling, () => idempotence.begin(event, subscription.replay, stopping));
+    const wait = { stopping, onBusy: () => letOthersPass(handling) };
+    const answer = await insist(handling, () => idempotence.begin(event, subscription.replay, wait));
     if (answer === 'stopped' || answer.kind === 'stopped') return release(handling);
     if (answer.kind === 'duplicate') {
       activity.counters.duplicates += 1;
@@ -116,6 +119,11 @@ export async function handleDelivery(
   } finally {
     handling.claim?.release();
   }
+}
+
+/** While another gateway handles the event, which may take a minute, those behind it are handled, unless they have to wait for it. */
+function letOthersPass({ processed, trigger }: Handling): void {
+  if (trigger.runtime.concurrency?.max !== 1) processed();
 }
 
 async function handleOnce(handling: Handling): Promise<void> {
@@ -137,7 +145,7 @@ async function handleOnce(handling: Handling): Promise<void> {
     return handleOnce(handling);
   }
   // Another gateway may have it by now.
-  if (!handling.isHeld()) {
+  if (!handling.isHeld() || handling.claim?.isHeld() === false) {
     admitted.done('ignored', 0);
     return release(handling);
   }
@@ -298,9 +306,15 @@ async function keep(
 
 /** Remembers what became of the event, and lets go of the message. */
 async function finish(handling: Handling, outcome: 'done' | 'dead'): Promise<void> {
-  const { claim, delivery, subscription, trigger } = handling;
+  const { claim, closed, delivery, stopping, subscription, trigger } = handling;
   const ack = () => subscription.channel.ack(trigger.id, delivery.id);
-  await settle(handling, () => claim?.finish(outcome, ack, subscription.sharesDatabase) ?? ack());
+  if (claim === null) return settle(handling, ack);
+  await insist(
+    handling,
+    () => claim.finish(outcome, ack, subscription.sharesDatabase),
+    // A consumer that stops waits for what would be handled again otherwise.
+    () => (claim.isRemembered() ? stopping : closed),
+  );
 }
 
 function release(handling: Handling): Promise<void> {
@@ -313,37 +327,46 @@ async function settle(handling: Handling, tell: () => Promise<void>): Promise<vo
   await insist(handling, tell);
 }
 
-/** Asks a channel or a database again and again until it answers. The event is held meanwhile. */
-async function insist<T>(handling: Handling, ask: () => Promise<T>): Promise<T | 'stopped'> {
-  const { subscription, log, stopping, trigger } = handling;
+/**
+ * Asks a channel or a database again and again until it answers. The event is held meanwhile.
+ * @param ending after each failure: what ends the trying. The consumer's stop when absent
+ */
+async function insist<T>(
+  handling: Handling,
+  ask: () => Promise<T>,
+  ending: () => AbortSignal = () => handling.stopping,
+): Promise<T | 'stopped'> {
+  const { subscription, log, trigger } = handling;
   for (let tries = 1; ; tries += 1) {
     try {
       return await ask();
     } catch (error) {
       const facts = { trigger: trigger.id, channel: subscription.channelId, error: describe(error) };
       if (tries === 1) log.error(facts, 'an event waits because a channel or the database does not answer');
-      if (stopping.aborted) return 'stopped';
-      await pauseFor(handling, () => () => {});
+      const end = ending();
+      if (end.aborted) return 'stopped';
+      await pauseFor(handling, () => () => {}, end);
     }
   }
 }
 
-/** Waits a second, or until a listener is called, or the consumer stops. */
+/** Waits a second, or until a listener is called, or the signal is aborted: the consumer stops when it is absent. */
 function pauseFor(
   { clock, stopping }: Handling,
   listen: (listener: () => void) => () => void,
+  ending: AbortSignal = stopping,
 ): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       cancel();
       unlisten();
-      stopping.removeEventListener('abort', end);
+      ending.removeEventListener('abort', end);
       resolve();
     };
     const cancel = clock.after(AGAIN_MS, end);
     const unlisten = listen(end);
-    stopping.addEventListener('abort', end, { once: true });
-    if (stopping.aborted) end();
+    ending.addEventListener('abort', end, { once: true });
+    if (ending.aborted) end();
   });
 }
 

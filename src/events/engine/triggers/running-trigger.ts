@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { uptimeClock } from '../../../lib/clock.ts';
+import type { KeyedMutex } from '../../../lib/keyed-mutex.ts';
 import { describe, type Log } from '../../../lib/log.ts';
 import type { Channel } from '../../channels/channel.ts';
 import type { CloudEvent } from '../../cloudevents/event.ts';
@@ -47,6 +48,10 @@ export interface TriggerDefinition {
 }
 
 export interface TriggerInput extends ProcessorInput {
+  /** By trigger and event: who handles it in this process, under one configuration or the next. */
+  claims: KeyedMutex;
+  /** Aborted when nobody waits any longer for what triggers have begun. */
+  closed: AbortSignal;
   /** Tells of events that are discarded. */
   drops: Pick<DropReports, 'add'>;
   /** Tells of what happens to triggers. */
@@ -120,6 +125,7 @@ export function openTrigger(definition: TriggerDefinition, input: TriggerInput):
     drops: input.drops,
     emitter: input.emitter,
     clock: monotonicClock,
+    closed: input.closed,
     log: input.log,
     now: input.now,
     random: input.random,
@@ -130,12 +136,12 @@ export function openTrigger(definition: TriggerDefinition, input: TriggerInput):
 /** What was handled is remembered for as long as the events of its channels: in a database, or in memory. */
 function idempotenceOf(
   { durable, trigger }: TriggerDefinition,
-  { channels, sharedHandled }: TriggerInput,
+  { channels, claims, sharedHandled }: TriggerInput,
 ): Idempotence | null {
   if (!trigger.idempotent) return null;
   const ownStore = () => createDatabaseHandled(channels.database('local'), uptimeClock);
   const store = durable ? (sharedHandled ?? ownStore)() : createMemoryHandled(uptimeClock);
-  return createIdempotence({ trigger: trigger.id, retry: trigger.runtime.retry, store });
+  return createIdempotence({ claims, trigger: trigger.id, retry: trigger.runtime.retry, store });
 }
 
 function lettersOf({ deadLetters: strategy, id }: Trigger, input: TriggerInput): TriggerLetters | null {

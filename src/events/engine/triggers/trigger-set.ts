@@ -44,7 +44,9 @@ export interface TriggerChange {
   discard(): Promise<void>;
 }
 
-export function createTriggerSet(input: TriggerInput): TriggerSet {
+export function createTriggerSet(parts: Omit<TriggerInput, 'claims' | 'closed'>): TriggerSet {
+  const closed = new AbortController();
+  const input: TriggerInput = { ...parts, claims: createKeyedMutex(), closed: closed.signal };
   let current: Triggers = new Map();
   /** What is left to do for triggers that changed, one thing after the other for each. */
   const mutex = createKeyedMutex();
@@ -136,6 +138,7 @@ export function createTriggerSet(input: TriggerInput): TriggerSet {
     async close() {
       change(new Map());
       await Promise.all(handovers);
+      closed.abort();
     },
   };
 }
