@@ -100,10 +100,50 @@ describe('a chunked answer', () => {
     const answer: Answer = (response) => {
       response.writeHead(200);
       response.write(Buffer.from('one'));
-      response.end('two');
+      response.write(Buffer.from('two'));
+      response.end('three');
     };
-    assert.equal((await received(test, answer, 'GET / HTTP/1.0'))[1], 'onetwo');
+    assert.equal((await received(test, answer, 'GET / HTTP/1.0'))[1], 'onetwothree');
     assert.equal((await received(test, answer, 'HEAD / HTTP/1.1'))[1], '');
+  });
+
+  it('waits for its turn behind an earlier one on its connection', async (test) => {
+    const responses: UnsniffedResponse[] = [];
+    const answer: Answer = (response) => {
+      response.writeHead(200);
+      response.write(Buffer.from(`${responses.push(response)}a`));
+      if (responses.length < 2) return;
+      const [first, second] = responses as [UnsniffedResponse, UnsniffedResponse];
+      second.write(Buffer.from('2b'));
+      first.write(Buffer.from('1b'));
+      second.write(Buffer.from('2c'), () => second.write(Buffer.from('2d'), () => second.end()));
+      first.end();
+    };
+    const [, body] = await received(test, answer, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1');
+    assert.deepEqual(body.match(/\d[a-d]\r\n/g)?.join(''), '1a\r\n1b\r\n2a\r\n2b\r\n2c\r\n2d\r\n');
+  });
+
+  it('tells when there is room again after pieces that found none', async (test) => {
+    const piece = Buffer.alloc(10_000, 'x');
+    let full = 0;
+    let pieces = 0;
+    const [, body] = await received(test, (response) => {
+      response.writeHead(200);
+      const fill = () => {
+        while (pieces < 1000) {
+          pieces += 1;
+          if (response.write(piece)) continue;
+          full += 1;
+          assert.equal(response.writableNeedDrain, true);
+          response.once('drain', fill);
+          return;
+        }
+        response.end();
+      };
+      fill();
+    });
+    assert.ok(full > 0);
+    assert.equal(body, `2710\r\n${piece}\r\n`.repeat(1000).concat('0\r\n\r\n'));
   });
 
   it('tells when a piece has left, and refuses one after the end', async (test) => {

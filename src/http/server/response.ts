@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 import { ServerResponse } from './node-http.ts';
 
 /** The header that keeps browsers from guessing what an answer is, and from running what an upstream put into it. */
@@ -18,6 +19,9 @@ const ONE_PIECE_BYTES = 16_384;
 export class UnsniffedResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
+  /** Whether the head was written with a piece, so that only pieces follow. To HEAD there are none. */
+  #begun = false;
+
   override writeHead(status: number, headers?: Headers): this;
   override writeHead(status: number, statusMessage?: string, headers?: Headers): this;
   override writeHead(status: number, message?: string | Headers, headers?: Headers): this {
@@ -34,16 +38,33 @@ export class UnsniffedResponse<
     const isBare = bytes === 0 || bytes > ONE_PIECE_BYTES || !this.chunkedEncoding || this.writableCorked > 0;
     if (isBare || !(typeof piece === 'string' || Buffer.isBuffer(piece))) return super.write(piece, encoding);
     const size = bytes.toString(16);
+    // Bytes as Latin-1, a text as bytes: Node would put the head before a text, and its Latin-1 would become UTF-8 with it.
+    const chunk =
+      typeof piece === 'string'
+        ? Buffer.from(`${size}\r\n${piece}\r\n`)
+        : `${size}\r\n${piece.toString('latin1')}\r\n`;
+    const socket = this.#begun ? this.#socketWithRoom(chunk.length) : null;
+    if (socket !== null) return socket.write(chunk, 'latin1', encoding);
     // Node adds nothing to what it takes for no chunk.
     this.chunkedEncoding = false;
+    this.#begun = this.req.method !== 'HEAD';
     try {
-      // As bytes: Node would put the head before a text, and its Latin-1 would become UTF-8 with it.
-      return typeof piece === 'string'
-        ? super.write(Buffer.from(`${size}\r\n${piece}\r\n`), encoding)
-        : super.write(`${size}\r\n${piece.toString('latin1')}\r\n`, 'latin1', encoding);
+      return super.write(chunk, 'latin1', encoding);
     } finally {
       this.chunkedEncoding = true;
     }
+  }
+
+  /**
+   * The connection, where Node's `write` would do nothing but give it these bytes, in the next tick: it is this answer's
+   * turn, nothing waits to be sent before them, and there is room for them. Node has to see any other write, because it
+   * tells when there is room again.
+   */
+  #socketWithRoom(bytes: number): Socket | null {
+    const { socket } = this;
+    if (socket === null || this.destroyed || this.writableEnded || !socket.writable) return null;
+    const waiting = socket.writableLength;
+    return this.writableLength === waiting && waiting + bytes < socket.writableHighWaterMark ? socket : null;
   }
 }
 
