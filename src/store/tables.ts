@@ -17,6 +17,8 @@ export interface Tables {
   usage_sums: UsageSumTable;
   usage_spans: UsageSpanTable;
   packed_sums: PackedSumsTable;
+  /** The spans of several hours or days that there are sums and counts of. */
+  sum_rollups: { step_ms: number; at: number; fingerprint: string };
   /** Values of attributes of requests, by the number that `value_counts` has for them. */
   counted_values: { number: Generated<number>; value: string };
   value_counts: ValueCountsTable;
@@ -77,6 +79,7 @@ const known: Readonly<Record<keyof Tables, true>> = {
   usage_sums: true,
   usage_spans: true,
   packed_sums: true,
+  sum_rollups: true,
   counted_values: true,
   value_counts: true,
   run_totals: true,

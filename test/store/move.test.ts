@@ -69,6 +69,7 @@ describe('moving a store', { skip: !hasPostgres }, () => {
       'usage_sums',
       'usage_spans',
       'packed_sums',
+      'sum_rollups',
       'counted_values',
       'value_counts',
       'run_totals',

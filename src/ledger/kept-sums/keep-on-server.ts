@@ -7,6 +7,14 @@ import type { Tables } from '../../store/tables.ts';
 import { countDay, countHour, numberValues, replaceCounts, uncountedDays } from './count-values.ts';
 import { type KeepingTurn, type MissingSpan, missingSpans } from './missing.ts';
 import { notePacked, packSpans, replacePacked, unpackedSpans } from './pack-spans.ts';
+import {
+  addUpRollup,
+  forgetInvalidRollups,
+  hasInvalidRollups,
+  missingRollups,
+  type RollupSpan,
+  storeRollup,
+} from './rollups.ts';
 import { isRunTotalCurrent, updateRunTotal } from './run-totals.ts';
 import { DAY_MS, HOUR_MS, type KeptSet, keptSets } from './sets.ts';
 import { sumSpans } from './sum-spans.ts';
@@ -30,6 +38,8 @@ export async function keepMissingOnServer(store: PostgresStore, turn: KeepingTur
     (await missing()).length === 0 &&
     (await uncountedDays(reading)).length === 0 &&
     (await unpackedSpans(reading)).length === 0 &&
+    (await missingRollups(reading)).length === 0 &&
+    !(await hasInvalidRollups(reading)) &&
     (await isRunTotalCurrent(reading));
   if (await isDone(store)) return 0;
   const lease = await takeLease(store, 'kept sums', LEASE_MS);
@@ -47,10 +57,21 @@ export async function keepMissingOnServer(store: PostgresStore, turn: KeepingTur
     if (!turn.over()) await undisturbed(() => store.inSnapshot((db) => updateRunTotal(db)));
     const unpacked = Map.groupBy(await unpackedSpans(store.reading), ({ at }) => Math.floor(at / DAY_MS));
     for (const [, spans] of unpacked) if (!turn.over()) await packOnServer(store, spans);
+    for (const span of await missingRollups(store.reading))
+      if (!turn.over()) await rollUpOnServer(store, span);
+    if (!turn.over() && (await hasInvalidRollups(store.reading)))
+      await undisturbed(() => store.inSnapshot((db) => forgetInvalidRollups(db)));
     return kept;
   } finally {
     await lease.release();
   }
+}
+
+/** Adds up the sums and counts of a longer span as they are at one moment. */
+async function rollUpOnServer(store: PostgresStore, span: RollupSpan): Promise<void> {
+  await undisturbed(() =>
+    store.inSnapshot(async (db) => storeRollup(db, span, await addUpRollup(db, 'postgres', span))),
+  );
 }
 
 async function countDays(store: PostgresStore): Promise<void> {

@@ -4,6 +4,7 @@ import { dimensionsIn, measures, sumColumns } from '../sums.ts';
 import { countDay, countHour, numberValues, replaceCounts } from './count-values.ts';
 import type { MissingSpan } from './missing.ts';
 import { notePacked, packSpans, replacePacked } from './pack-spans.ts';
+import { addUpRollup, forgetInvalidRollups, type RollupSpan, storeRollup } from './rollups.ts';
 import { fingerprintOf, updateRunTotal } from './run-totals.ts';
 import { countedNumber, HOUR_MS, type KeptSet, keptSets } from './sets.ts';
 
@@ -60,6 +61,17 @@ export async function packInFile(working: Store['db'], span: MissingSpan): Promi
 /** Counts the values of a day whose hours are counted. @returns whether all of them still were */
 export async function countDayInFile(working: Store['db'], day: number): Promise<boolean> {
   return inTransaction(working, () => countDay(working, day));
+}
+
+/** Adds up the sums and counts of a longer span. @returns whether they are stored: its requests may have changed meanwhile */
+export async function rollUpInFile(working: Store['db'], span: RollupSpan): Promise<boolean> {
+  const content = await addUpRollup(working, 'sqlite', span);
+  return inTransaction(working, () => storeRollup(working, span, content));
+}
+
+/** Removes what is stored of longer spans whose requests changed. */
+export async function forgetInvalidInFile(working: Store['db']): Promise<void> {
+  await inTransaction(working, () => forgetInvalidRollups(working));
 }
 
 /** The statements of one who writes by the thread for background work. */

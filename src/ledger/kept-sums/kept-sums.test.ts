@@ -191,7 +191,7 @@ function keptSums(engine: Engine): void {
     const all = await packed();
     assert.ok(all > 400);
     // As an earlier version leaves them, which knows nothing of what is packed.
-    await store.db.deleteFrom('packed_sums').execute();
+    for (const table of ['packed_sums', 'sum_rollups'] as const) await store.db.deleteFrom(table).execute();
     await sql`update usage_spans set packed = 0`.execute(store.db);
     const same = async () => {
       for (const query of questions)

@@ -1,10 +1,18 @@
 import type { Schedule } from '../../lib/schedule.ts';
 import type { SqliteStore, Store } from '../../store/database.ts';
 import { uncountedDays } from './count-values.ts';
-import { countDayInFile, keepSums, packInFile, updateRunTotalInFile } from './keep.ts';
+import {
+  countDayInFile,
+  forgetInvalidInFile,
+  keepSums,
+  packInFile,
+  rollUpInFile,
+  updateRunTotalInFile,
+} from './keep.ts';
 import { keepMissingOnServer } from './keep-on-server.ts';
 import { type KeepingTurn, type MissingSpan, missingSpans } from './missing.ts';
 import { unpackedSpans } from './pack-spans.ts';
+import { hasInvalidRollups, missingRollups } from './rollups.ts';
 import { HOUR_MS } from './sets.ts';
 
 const LOOK_MS = 60_000;
@@ -74,5 +82,7 @@ async function keepMissingInFile(
   await keepThose(missing.filter(({ stepMs }) => stepMs !== HOUR_MS));
   if (!over()) await updateRunTotalInFile(working);
   for (const span of await unpackedSpans(working)) if (!over()) await packInFile(working, span);
+  for (const span of await missingRollups(working)) if (!over()) await rollUpInFile(working, span);
+  if (!over() && (await hasInvalidRollups(working))) await forgetInvalidInFile(working);
   return kept;
 }

@@ -55,6 +55,8 @@ export interface PackedSumsTotal {
   /** @param at where the span begins, in milliseconds since the epoch */
   add(at: number, bytes: Uint8Array): void;
   sums(): Sums[];
+  /** The same as columns, for `encodeSums`. */
+  columns(): GroupColumns;
 }
 
 /** A group, or on the way to it what begins with the same names. */
@@ -94,6 +96,13 @@ export function createPackedSumsTotal(query: SumsQuery): PackedSumsTotal {
     }
     return branch.place;
   };
+  /** What there is of a measure, by the place of the group; null where it is not known. */
+  const amountsOf = (kept: string): ((place: number) => number | null) => {
+    const [knownBits, total] = [totals.get(KNOWN), totals.get(kept)];
+    const bit = perhapsKnown.get(kept) ?? 0;
+    return (place) =>
+      bit === 0 || ((knownBits?.at(place) ?? 0) & bit) !== 0 ? (total?.at(place) ?? 0) : null;
+  };
   return {
     add(at, bytes) {
       const { eachColumn, facts, length } = readColumns(bytes);
@@ -120,22 +129,26 @@ export function createPackedSumsTotal(query: SumsQuery): PackedSumsTotal {
     sums() {
       // Without a grouping there is one group in any case.
       if (groups.length === 0 && query.by.length === 0) groups.push({ period: null, names: [] });
-      const knownBits = totals.get(KNOWN);
-      const columns = new Map(
-        measures.map(({ as, kept }) => [as, { total: totals.get(kept), bit: perhapsKnown.get(kept) ?? 0 }]),
-      );
+      const amounts = new Map(measures.map(({ as, kept }) => [as, amountsOf(kept)]));
       return groups.map(({ names, period: start }, place) =>
         sumsOfGroup(
           start,
           Object.fromEntries(dimensions.map((dimension, index) => [dimension, names[index] ?? null])),
-          (measure) => {
-            const { bit = 0, total } = columns.get(measure) ?? {};
-            const isKnown = bit === 0 || ((knownBits?.at(place) ?? 0) & bit) !== 0;
-            return isKnown ? (total?.at(place) ?? 0) : null;
-          },
+          (measure) => amounts.get(measure)?.(place) ?? null,
         ),
       );
     },
+    columns: () => ({
+      names: Object.fromEntries(
+        dimensions.map((dimension, index) => [dimension, groups.map(({ names }) => names[index] ?? null)]),
+      ),
+      amounts: Object.fromEntries(
+        measures.map(({ kept }) => {
+          const amountAt = amountsOf(kept);
+          return [kept, groups.map((_, place) => amountAt(place))];
+        }),
+      ),
+    }),
   };
 }
 

@@ -4,7 +4,9 @@ import type { ValueAttribute } from '../counted-columns.ts';
 import type { LedgerReader } from '../sliced-sums.ts';
 import { blobColumn, bytesOf } from './blob.ts';
 import { briefOf, type CountResult, countedIn, sorted } from './count-values.ts';
-import { DAY_MS, HOUR_MS } from './sets.ts';
+import type { MissingSpan } from './missing.ts';
+import { rolledCountsOf, validRollups } from './rollups.ts';
+import { DAY_MS, HOUR_MS, rollupSteps, rollupStepsBetween } from './sets.ts';
 import {
   type Brief,
   type CountsSum,
@@ -38,8 +40,8 @@ export interface CountedValues {
 
 /** Of so much time without counts the requests are read, or of as much as half of the time that there are counts of. */
 const MOST_UNCOUNTED_MS = 3 * HOUR_MS;
-/** Days in one query: some megabytes. */
-const DAYS_AT_ONCE = 8;
+/** Spans in one query: some megabytes. */
+const SPANS_AT_ONCE = 8;
 
 /**
  * How often the values of attributes occur among the requests of a time: added up from the counts of hours and days, and counted of the
@@ -55,11 +57,14 @@ export async function countedValues(
   const uncountedMs = gaps.reduce((sum, { before, since }) => sum + Math.max(0, (before ?? now) - since), 0);
   if (hours.length === 0 || uncountedMs > Math.max(MOST_UNCOUNTED_MS, (hours.length * HOUR_MS) / 2))
     return null;
+  const steps = rollupSteps.map(({ stepMs }) => stepMs);
+  const end = time.before === null ? {} : { before: time.before };
+  const rollups = await validRollups(store.db, steps, { since: time.since ?? 0, ...end });
   const sums = new Map<ValueAttribute, SpansSum>();
   for (const attribute of attributes)
     sums.set(
       attribute,
-      await sumOfSpans(store, attribute, hours, attribute === 'key_id' ? brief : undefined),
+      await sumOfSpans(store, attribute, { hours, rollups }, attribute === 'key_id' ? brief : undefined),
     );
   const inGaps = sql.join(
     gaps.map(({ before, since }) =>
@@ -121,61 +126,76 @@ function gapsIn({ before, since }: Gap, hours: readonly number[]): Gap[] {
   return gaps;
 }
 
+interface CountedSpans {
+  hours: readonly number[];
+  /** Longer spans that there are counts of. */
+  rollups: readonly MissingSpan[];
+}
+
 interface SpansSum {
   sum: CountsSum;
   isBrief: boolean;
 }
 
-/** Adds up the counts of hours, and of their days where these have some. */
+/** Adds up the counts of hours: of longer spans where there are some, and of these the longest. */
 async function sumOfSpans(
-  { db, kind }: LedgerReader,
+  store: LedgerReader,
   attribute: ValueAttribute,
-  hours: readonly number[],
+  { hours, rollups }: CountedSpans,
   brief: Brief | undefined,
 ): Promise<SpansSum> {
   const sum = createCountsSum();
-  const isWanted = new Set(hours);
-  const byDay = Map.groupBy(hours, (at) => Math.floor(at / DAY_MS) * DAY_MS);
-  const whole = new Set(
-    [...byDay].filter(([, { length }]) => length === DAY_MS / HOUR_MS).map(([day]) => day),
-  );
-  const left = new Set(byDay.keys());
-  const addSpans = async (
-    name: string,
-    stepMs: number,
-    { before, since }: { since: number; before: number },
-  ) => {
-    const rows = await db
-      .selectFrom('value_counts')
-      .select(['at', blobColumn(kind, 'counts').as('counts')])
-      .where('attribute', '=', name)
-      .where('step_ms', '=', stepMs)
-      .where('at', '>=', since)
-      .where('at', '<', before)
-      .execute();
-    let added = 0;
-    for (const { at, counts } of rows) {
-      if (stepMs === DAY_MS ? !whole.has(at) || !left.has(at) : !isWanted.has(at)) continue;
-      sum.add(name === attribute ? decodeCounts(bytesOf(counts)) : decodeBrief(bytesOf(counts)));
-      added += 1;
-      if (stepMs === DAY_MS) left.delete(at);
-      await setImmediate();
-    }
-    return added;
+  const left = new Set(hours);
+  let isBrief = false;
+  const addFrom = async (name: string, stepMs: number, starts: readonly number[], isOfBrief: boolean) => {
+    const whole = starts.filter((at) => hoursOf(at, stepMs).every((hour) => left.has(hour)));
+    for (let start = 0; start < whole.length; start += SPANS_AT_ONCE)
+      for (const { at, counts } of await countsAt(
+        store,
+        name,
+        stepMs,
+        whole.slice(start, start + SPANS_AT_ONCE),
+      )) {
+        sum.add(isOfBrief ? decodeBrief(bytesOf(counts)) : decodeCounts(bytesOf(counts)));
+        for (const hour of hoursOf(at, stepMs)) left.delete(hour);
+        isBrief ||= isOfBrief;
+        await setImmediate();
+      }
   };
-  const addDays = async (name: string): Promise<number> => {
-    let added = 0;
-    const days = [...left].filter((day) => whole.has(day)).sort((one, other) => one - other);
-    for (let start = 0; start < days.length; start += DAYS_AT_ONCE) {
-      const some = days.slice(start, start + DAYS_AT_ONCE);
-      added += await addSpans(name, DAY_MS, { since: Number(some[0]), before: Number(some.at(-1)) + DAY_MS });
-    }
-    return added;
+  const addRollups = async (stepMs: number) => {
+    const starts = rollups.filter((one) => one.stepMs === stepMs).map(({ at }) => at);
+    const rolled = rolledCountsOf(attribute, stepMs);
+    const fitting =
+      rolled.find((one) => one.brief === brief) ?? rolled.find((one) => one.brief === undefined);
+    if (fitting !== undefined) await addFrom(fitting.name, stepMs, starts, fitting.brief !== undefined);
   };
-  const briefDays = brief === undefined ? 0 : await addDays(briefOf(attribute, brief));
-  await addDays(attribute);
-  for (const day of left) await addSpans(attribute, HOUR_MS, { since: day, before: day + DAY_MS });
-  return { sum, isBrief: briefDays > 0 };
+  for (const stepMs of rollupStepsBetween(DAY_MS, Number.POSITIVE_INFINITY)) await addRollups(stepMs);
+  const days = () => [...new Set([...left].map((at) => Math.floor(at / DAY_MS) * DAY_MS))];
+  if (brief !== undefined) await addFrom(briefOf(attribute, brief), DAY_MS, days(), true);
+  await addFrom(attribute, DAY_MS, days(), false);
+  for (const stepMs of rollupStepsBetween(HOUR_MS, DAY_MS)) await addRollups(stepMs);
+  await addFrom(attribute, HOUR_MS, [...left], false);
+  return { sum, isBrief };
+}
+
+/** The hours of a span. */
+function hoursOf(at: number, stepMs: number): number[] {
+  return Array.from({ length: stepMs / HOUR_MS }, (_, index) => at + index * HOUR_MS);
+}
+
+function countsAt(
+  { db, kind }: LedgerReader,
+  name: string,
+  stepMs: number,
+  starts: readonly number[],
+): Promise<{ at: number; counts: string | Uint8Array }[]> {
+  return db
+    .selectFrom('value_counts')
+    .select(['at', blobColumn(kind, 'counts').as('counts')])
+    .where('attribute', '=', name)
+    .where('step_ms', '=', stepMs)
+    .where('at', 'in', starts)
+    .execute();
 }
 
 /** Adds what was counted of requests. Values that have no number yet get one for the time being. */

@@ -16,21 +16,20 @@ import {
 import { createPackedSumsTotal } from './packed-sums.ts';
 import type { CountedTime } from './read-counts.ts';
 import { addPacked } from './read-packed.ts';
-import { DAY_MS, isPacked, isPackedAlone, type KeptSet, setFor, setsFor } from './sets.ts';
+import { DAY_MS, type KeptSet, setFor, setsFor } from './sets.ts';
+import { type Span, type SummedSpans, summedSpans, type Time } from './spans.ts';
 
 /**
  * The same as `slicedSums`, of sums that are kept or archived as far as there are some: the ledger is read only for the times
  * between. Sorted by what the groups were made by.
  */
 export async function allSums(store: LedgerReader, query: SumsQuery): Promise<Sums[]> {
-  return sumsFrom(store, query, summedSpans);
+  return sumsFrom(store, query, 'all');
 }
 
 /** The same of the requests alone that are in the ledger. */
 export async function ledgerSums(store: LedgerReader, query: SumsQuery): Promise<Sums[]> {
-  return sumsFrom(store, query, async (_, set, time) =>
-    joined(await spansIn('usage', store, set, time), set.stepMs),
-  );
+  return sumsFrom(store, query, 'ledger');
 }
 
 /** What a time consists of: spans that there are sums of, and what is between them. */
@@ -39,10 +38,9 @@ interface Cover {
   gaps: Time[];
 }
 
-type Time = Pick<SumsQuery, 'before' | 'since'>;
-
-async function sumsFrom(store: LedgerReader, query: SumsQuery, spansOf: typeof summedSpans): Promise<Sums[]> {
-  const { gaps, spans } = await coverOf(store, setsFor(query), query, spansOf);
+async function sumsFrom(store: LedgerReader, query: SumsQuery, from: 'ledger' | 'all'): Promise<Sums[]> {
+  const sets = setsFor(query);
+  const { gaps, spans } = coverOf(await summedSpans(store, sets, query, from), sets, query);
   const groups: SumGroups = new Map();
   const packed = createPackedSumsTotal(query);
   for (const span of spans) {
@@ -55,18 +53,13 @@ async function sumsFrom(store: LedgerReader, query: SumsQuery, spansOf: typeof s
 }
 
 /** @param sets those of longer spans first; what one of them lacks is looked for in the next */
-async function coverOf(
-  store: LedgerReader,
-  sets: readonly KeptSet[],
-  time: Time,
-  spansOf: typeof summedSpans,
-): Promise<Cover> {
+function coverOf(summed: SummedSpans, sets: readonly KeptSet[], time: Time): Cover {
   const [set, ...finer] = sets;
   if (set === undefined) return { spans: [], gaps: [time] };
-  const own = await spansOf(store, set, time);
+  const own = summed.of(set, time);
   const cover: Cover = { spans: own.map((span) => ({ ...span, set })), gaps: [] };
   for (const gap of gapsBetween(own, time)) {
-    const { gaps, spans } = await coverOf(store, finer, gap, spansOf);
+    const { gaps, spans } = coverOf(summed, finer, gap);
     cover.gaps.push(...gaps);
     cover.spans.push(...spans);
   }
@@ -93,7 +86,7 @@ export async function sumsOfKeys(
   keys: readonly (string | null)[],
 ): Promise<Sums[]> {
   const set = setFor(query);
-  const spans = set === null ? [] : joined(await spansIn('usage', store, set, query), set.stepMs);
+  const spans = set === null ? [] : (await summedSpans(store, [set], query, 'ledger')).of(set, query);
   const groups: SumGroups = new Map();
   for (const some of [keys.filter((key) => key !== null), keys.filter((key) => key === null)]) {
     if (some.length === 0) continue;
@@ -128,7 +121,7 @@ export async function countOfRequests(
   const { db } = store;
   const query: SumsQuery = { by: [], since: since ?? 0, ...(before === null ? {} : { before }) };
   const set = setFor(query);
-  const spans = set === null ? [] : joined(await spansIn('usage', store, set, query), set.stepMs);
+  const spans = set === null ? [] : (await summedSpans(store, [set], query, 'ledger')).of(set, query);
   let count = 0;
   for (const span of spans)
     if (set !== null) count += (await sumsOfSpan(store, set, query, span))[0]?.requests ?? 0;
@@ -139,68 +132,6 @@ export async function countOfRequests(
     count += (await select.executeTakeFirstOrThrow()).count;
   }
   return count;
-}
-
-/** Where sums are: kept of requests that are in the ledger, packed too, or archived of those that were removed from it. */
-type Source = 'usage' | 'packed' | 'archived';
-
-interface SpanStart {
-  at: number;
-  source: Source;
-}
-
-interface Span {
-  from: number;
-  before: number;
-  source: Source;
-}
-
-/** The times that there are sums of, in order. What is archived counts where there are both: its requests are being removed. */
-async function summedSpans(store: Pick<Store, 'db'>, set: KeptSet, time: Time): Promise<Span[]> {
-  const archived = await spansIn('archived', store, set, time);
-  const gone = new Set(archived.map(({ at }) => at));
-  const kept = (await spansIn('usage', store, set, time)).filter(({ at }) => !gone.has(at));
-  return joined(
-    [...archived, ...kept].sort((one, other) => one.at - other.at),
-    set.stepMs,
-  );
-}
-
-/** Those of a set, in order. */
-async function spansIn(
-  from: 'usage' | 'archived',
-  { db }: Pick<Store, 'db'>,
-  set: KeptSet,
-  { before, since }: Time,
-): Promise<SpanStart[]> {
-  const { stepMs } = set;
-  const within = sql`step_ms = ${stepMs} and at >= ${since}
-    ${before === undefined ? sql`` : sql`and at <= ${before - stepMs}`}`;
-  if (from === 'archived') {
-    // Of a shorter span than the sums are kept for there are none in the archive.
-    if (isPackedAlone(set)) return [];
-    const { rows } = await sql<{ at: number }>`
-      select at from archived_spans where ${within} order by at`.execute(db);
-    return rows.map(({ at }) => ({ at, source: 'archived' }));
-  }
-  const { rows } = await sql<{ at: number; packed: number }>`
-    select at, packed from usage_spans where ${within} and complete = 1 order by at`.execute(db);
-  const starts = rows.map(({ at, packed }) => ({
-    at,
-    source: packed === 1 && isPacked(set) ? ('packed' as const) : ('usage' as const),
-  }));
-  return isPackedAlone(set) ? starts.filter(({ source }) => source === 'packed') : starts;
-}
-
-/** Those next to each other as one. */
-function joined(starts: readonly SpanStart[], stepMs: number): Span[] {
-  const spans: Span[] = [];
-  for (const { at, source } of starts) {
-    const last = spans.at(-1);
-    if (last?.before === at && last.source === source) last.before = at + stepMs;
-    else spans.push({ from: at, before: at + stepMs, source });
-  }
-  return spans;
 }
 
 async function sumsOfSpan(

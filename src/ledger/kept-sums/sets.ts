@@ -47,6 +47,32 @@ export function isPackedAlone({ name, stepMs }: KeptSet): boolean {
   return packedSets.some((set) => set.name === name && set.stepMs !== stepMs);
 }
 
+/** A length of spans whose sums and counts are added up from those of shorter spans. */
+export interface RollupStep {
+  stepMs: number;
+  /** The length of the shorter spans. */
+  of: number;
+}
+
+/** The shortest first. A month has 29 days and 23 hours at its ends: some ten of these spans instead. */
+export const rollupSteps: readonly RollupStep[] = [
+  { stepMs: 6 * HOUR_MS, of: HOUR_MS },
+  { stepMs: 4 * DAY_MS, of: DAY_MS },
+  { stepMs: 16 * DAY_MS, of: 4 * DAY_MS },
+];
+
+/** The lengths of these that are within a range, the longest first. */
+export function rollupStepsBetween(above: number, below: number): number[] {
+  return rollupSteps
+    .map(({ stepMs }) => stepMs)
+    .filter((stepMs) => stepMs > above && stepMs < below)
+    .reverse();
+}
+
+export function isRollupStep(stepMs: number): boolean {
+  return rollupSteps.some((step) => step.stepMs === stepMs);
+}
+
 /** A number for a span that is counted, which no other is likely to have. */
 export const countedNumber = (): number => randomInt(1, 2 ** 31);
 
@@ -58,14 +84,19 @@ export function setFor(query: SumsQuery): KeptSet | null {
   return setsFor(query)[0] ?? null;
 }
 
-/** The same with the sums of shorter spans that there are for the times between: those are packed. */
+/** The same with the sums of longer and shorter spans that there are, which are packed: those of the longest first. */
 export function setsFor(query: SumsQuery): readonly KeptSet[] {
   const wanted = requestedDimensions(query);
   const fits = (set: KeptSet) => holds(set, wanted) && fitsTime(set, query);
   const whole = keptSets.find(fits);
   if (whole?.stepMs === HOUR_MS) return [whole];
-  const hours = packedSets.map((set) => ({ ...set, stepMs: HOUR_MS })).find(fits);
-  return [whole, hours].filter((set) => set !== undefined);
+  const packed = (stepsMs: readonly number[]) =>
+    stepsMs.map((stepMs) => packedSets.map((set) => ({ ...set, stepMs })).find(fits));
+  return [
+    ...packed(rollupStepsBetween(DAY_MS, Number.POSITIVE_INFINITY)),
+    whole,
+    ...packed([...rollupStepsBetween(HOUR_MS, DAY_MS), HOUR_MS]),
+  ].filter((set) => set !== undefined);
 }
 
 function requestedDimensions({ by, only = {} }: SumsQuery): ReadonlySet<Dimension> {
@@ -82,12 +113,12 @@ function holds({ by }: KeptSet, wanted: ReadonlySet<Dimension>): boolean {
   return [...wanted].every((dimension) => held.includes(dimension));
 }
 
-/** Whether no span of the set lies in two buckets of time: clocks may be off by half an hour, and days begin with them. */
+/** Whether no span of the set lies in two buckets of time: clocks may be off by half an hour, days begin with them, and months at any day. */
 function fitsTime({ stepMs }: KeptSet, { before, by, since, timeZone }: SumsQuery): boolean {
   const kind = timeGroupingIn(by);
   if (kind === null) return true;
   if (kind === 'hour' && stepMs > HOUR_MS) return false;
-  if (timeZone === undefined || timeZone === 'UTC') return true;
+  if (stepMs <= DAY_MS && (timeZone === undefined || timeZone === 'UTC')) return true;
   const buckets = timeBuckets(kind, timeZone);
   const end = before ?? Date.now();
   let start = buckets.startOf(since);

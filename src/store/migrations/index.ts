@@ -42,6 +42,7 @@ import { runTotals } from './0055-run-totals.ts';
 import { finishReasons } from './0057-finish-reasons.ts';
 import { jobRuns } from './0058-job-runs.ts';
 import { packedSums } from './0059-packed-sums.ts';
+import { sumRollups } from './0060-sum-rollups.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -88,4 +89,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0057-finish-reasons': finishReasons,
   '0058-job-runs': jobRuns,
   '0059-packed-sums': packedSums,
+  '0060-sum-rollups': sumRollups,
 };

@@ -30,7 +30,7 @@ const LARGE_ROWS = 10;
 /**
  * What is moved, in an order in which no row refers to one that is not there yet. Left behind are `revision`, which each
  * store counts for itself, what is true of running gateways alone (`leases`, `nodes`, `key_changes`, `job_runs`), and what is made of
- * the requests and made again: `usage_sums`, `usage_spans`, `packed_sums`, `counted_values`, `value_counts` and `run_totals`.
+ * the requests and made again: `usage_sums`, `usage_spans`, `packed_sums`, `sum_rollups`, `counted_values`, `value_counts` and `run_totals`.
  */
 export const movedTables: readonly MovedTable[] = [
   { name: 'users', key: ['id'] },
