@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { keyIndexOf } from '../src/access/keys/key-index.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import { type ComboRecord, defaultOptions } from '../src/combos/combo-schema.ts';
-import { createRouting } from '../src/combos/routing.ts';
+import { createRouting } from '../src/combos/routing/routing.ts';
 import { strategyName } from '../src/combos/schema.ts';
 import { createAccounts } from '../src/health/accounts.ts';
 import { buildSnapshot } from '../src/snapshot.ts';

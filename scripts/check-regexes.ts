@@ -10,7 +10,7 @@ import { regexCost } from './regex-cost.ts';
 /** Patterns that are put together while the program runs, by file: why each is linear. */
 const composed: Readonly<Record<string, string>> = {
   'src/proxy/translate/long-texts.ts': 'a text without operators',
-  'src/combos/request-features.ts': 'alternatives of words without operators',
+  'src/combos/routing/request-features.ts': 'alternatives of words without operators',
   'src/catalog/match.ts': "the price data's own patterns, matched with ids of models from the configuration",
 };
 

@@ -8,7 +8,7 @@ import { type OpenLimits, type OpenShared, openLimits, openShared } from './budg
 import type { BudgetEvent } from './budgets/reservation.ts';
 import { leaseStore } from './budgets/shared/lease-store.ts';
 import { currentCatalog } from './catalog/current.ts';
-import { aliasStore } from './combos/alias-store.ts';
+import { aliasStore } from './combos/aliases/store.ts';
 import { comboStore } from './combos/store.ts';
 import type { Config } from './config.ts';
 import { loggingOut } from './connections/accounts/logout.ts';

@@ -1,6 +1,6 @@
 import { budgetStore } from './budgets/store.ts';
 import { cacheShare, createAnswerCache } from './cache/answers.ts';
-import { createRouting } from './combos/routing.ts';
+import { createRouting } from './combos/routing/routing.ts';
 import type { Target } from './combos/target.ts';
 import type { Config } from './config.ts';
 import { createTokenCache } from './connections/credentials/access-tokens.ts';

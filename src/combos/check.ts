@@ -1,7 +1,7 @@
 import { GatewayError } from '../lib/error.ts';
 import { findProvider } from '../providers/index.ts';
 import type { ComboTarget } from './combo-schema.ts';
-import { MAX_DEPTH } from './compile.ts';
+import { MAX_DEPTH } from './pool/compile.ts';
 import { comboName } from './name-schema.ts';
 
 /** A combo as far as its targets go. */

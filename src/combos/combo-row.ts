@@ -1,5 +1,5 @@
 import type { ComboOptions, ComboRecord } from './combo-schema.ts';
-import type { Pool } from './pool.ts';
+import type { Pool } from './pool/pool.ts';
 import type { OptionsRow } from './schema.ts';
 
 /**

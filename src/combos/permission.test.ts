@@ -4,7 +4,7 @@ import { fc } from '../../test/support/properties.ts';
 import { comboOf, connectionAt, places, planner, routesOf, type World } from '../../test/support/routing.ts';
 import { allowsModel } from '../access/keys/allowed-models.ts';
 import { GatewayError } from '../lib/error.ts';
-import { resolve } from './resolve.ts';
+import { resolve } from './routing/resolve.ts';
 
 const connections = [
   connectionAt('work', 'openai', { models: ['cheap', 'dear'] }),

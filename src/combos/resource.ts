@@ -2,8 +2,8 @@ import type { Action, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import { optionsOf, rowOfCombo } from './combo-row.ts';
 import type { ComboRecord, ComboTarget } from './combo-schema.ts';
-import { compileCombos } from './compile.ts';
-import type { Routes } from './resolve.ts';
+import { compileCombos } from './pool/compile.ts';
+import type { Routes } from './routing/resolve.ts';
 import { activation, comboChange, comboRow, newComboInput } from './schema.ts';
 import type { ComboPatch, comboStore } from './store.ts';
 

@@ -4,8 +4,8 @@ import { temporaryFolder } from '../../test/support/folder.ts';
 import { connectionStore } from '../connections/store.ts';
 import type { GatewayError } from '../lib/error.ts';
 import { openStore } from '../store/database.ts';
-import { aliasStore } from './alias-store.ts';
-import { MAX_DEPTH } from './compile.ts';
+import { aliasStore } from './aliases/store.ts';
+import { MAX_DEPTH } from './pool/compile.ts';
 import { comboStore } from './store.ts';
 
 async function opened(test: TestContext) {

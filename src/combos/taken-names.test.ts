@@ -4,7 +4,7 @@ import { temporaryFolder } from '../../test/support/folder.ts';
 import { connectionStore } from '../connections/store.ts';
 import { GatewayError } from '../lib/error.ts';
 import { openStore } from '../store/database.ts';
-import { aliasStore } from './alias-store.ts';
+import { aliasStore } from './aliases/store.ts';
 import { comboStore } from './store.ts';
 
 /** The stores of a data directory, as one process has them open. */

@@ -1,7 +1,7 @@
 import type { Limits } from '../budgets/limits.ts';
 import type { KeyLimit } from '../budgets/used-key-limits.ts';
 import type { AnswerCache } from '../cache/answers.ts';
-import type { Routing } from '../combos/routing.ts';
+import type { Routing } from '../combos/routing/routing.ts';
 import type { Target } from '../combos/target.ts';
 import type { Config } from '../config.ts';
 import type { Accounts } from '../health/accounts.ts';

@@ -5,7 +5,7 @@ import type { Conversation } from '../codecs/model/conversation.ts';
 import { type Counting, countedRequest } from '../codecs/usage/counting.ts';
 import { conversationTokens } from '../codecs/usage/token-estimate.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
-import type { Target } from '../combos/resolve.ts';
+import type { Target } from '../combos/routing/resolve.ts';
 import { readBody } from '../http/body/body.ts';
 import { sendJson } from '../http/send.ts';
 import type { Exchange } from '../http/server/server.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { relayedHistory } from '../codecs/history/relayed.ts';
-import type { Target } from '../combos/resolve.ts';
+import type { Target } from '../combos/routing/resolve.ts';
 import { nameOf } from '../combos/target.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import { sendJson } from '../http/send.ts';

@@ -1,6 +1,6 @@
 import type { Principal } from '../access/authenticate.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
-import type { RoutingPlan } from '../combos/routing.ts';
+import type { RoutingPlan } from '../combos/routing/routing.ts';
 import type { BodyMemory } from '../http/body/memory.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { Snapshot } from '../snapshot.ts';

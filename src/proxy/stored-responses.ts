@@ -2,7 +2,7 @@ import type { Principal } from '../access/authenticate.ts';
 import { isObject, type JsonObject } from '../codecs/json/values.ts';
 import { encodeFramesOf } from '../codecs/openai-responses/answer/encode.ts';
 import { DONE_FRAME } from '../codecs/openai-shared/choice-stream.ts';
-import type { Target } from '../combos/resolve.ts';
+import type { Target } from '../combos/routing/resolve.ts';
 import { sendJson } from '../http/send.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';

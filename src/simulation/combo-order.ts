@@ -1,9 +1,9 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { costOf } from '../catalog/cost.ts';
 import { codecs } from '../codecs/index.ts';
-import { candidatesByFormat, type FormatCandidate } from '../combos/candidates-by-format.ts';
-import { ordered } from '../combos/order.ts';
-import type { Candidate, Pool } from '../combos/pool.ts';
+import { candidatesByFormat, type FormatCandidate } from '../combos/pool/candidates-by-format.ts';
+import { ordered } from '../combos/routing/order.ts';
+import type { Candidate, Pool } from '../combos/pool/pool.ts';
 import { inputTokens } from '../ledger/buckets.ts';
 import type { PastRequest } from './past-request.ts';
 import type { ReplayInput, ReplayTarget } from './replay.ts';

@@ -2,7 +2,7 @@ import type { RemainingLimit } from '../budgets/rate-headers.ts';
 import type { Refusal } from '../budgets/refusal.ts';
 import type { ChargedRequest, ChargePath, RequestUsage } from '../budgets/reservation.ts';
 import type { CacheRow } from '../cache/schema.ts';
-import type { AffinityEntry } from '../combos/affinity.ts';
+import type { AffinityEntry } from '../combos/sessions/affinity.ts';
 import type { Trace } from '../combos/trace.ts';
 import type { Config } from '../config.ts';
 import type { AccessToken } from '../connections/credentials/access-tokens.ts';

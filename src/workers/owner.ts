@@ -1,6 +1,6 @@
 import type { Limits } from '../budgets/limits.ts';
 import type { ChargedRequest, ChargeScope } from '../budgets/reservation.ts';
-import type { Routing } from '../combos/routing.ts';
+import type { Routing } from '../combos/routing/routing.ts';
 import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
 import type { OpenConnection } from '../connections/schema.ts';
 import type { Accounts } from '../health/accounts.ts';

@@ -14,7 +14,7 @@ import { limitedKeys } from '../../src/budgets/key-limits.ts';
 import { leaseStore } from '../../src/budgets/shared/lease-store.ts';
 import { budgetStore } from '../../src/budgets/store.ts';
 import { thresholdStore } from '../../src/budgets/thresholds.ts';
-import { aliasStore } from '../../src/combos/alias-store.ts';
+import { aliasStore } from '../../src/combos/aliases/store.ts';
 import { comboStore } from '../../src/combos/store.ts';
 import { noteKey } from '../../src/connections/credentials/storage-key.ts';
 import { connectionStore } from '../../src/connections/store.ts';

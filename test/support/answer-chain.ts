@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/codecs/json/values.ts';
 import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
-import type { Target } from '../../src/combos/resolve.ts';
+import type { Target } from '../../src/combos/routing/resolve.ts';
 import type { Frame } from '../../src/lib/sse.ts';
 import { anthropic } from '../../src/providers/anthropic.ts';
 import { gemini } from '../../src/providers/gemini.ts';

@@ -5,7 +5,7 @@ import { codecs } from '../../src/codecs/index.ts';
 import { isObject, type JsonObject, parseObject } from '../../src/codecs/json/values.ts';
 import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
-import type { Target } from '../../src/combos/resolve.ts';
+import type { Target } from '../../src/combos/routing/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { ownProviders } from '../../src/providers/index.ts';
 import type { Provider } from '../../src/providers/provider.ts';

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { keyIndexOf } from '../../src/access/keys/key-index.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
-import { createRouting } from '../../src/combos/routing.ts';
+import { createRouting } from '../../src/combos/routing/routing.ts';
 import type { Trace } from '../../src/combos/trace.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createAccounts } from '../../src/health/accounts.ts';

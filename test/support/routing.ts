@@ -1,8 +1,8 @@
 import { keyIndexOf } from '../../src/access/keys/key-index.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { type ComboRecord, type ComboTarget, defaultOptions } from '../../src/combos/combo-schema.ts';
-import type { Routes } from '../../src/combos/resolve.ts';
-import { createRouting, type RoutingPlan, type RoutingRequest } from '../../src/combos/routing.ts';
+import type { Routes } from '../../src/combos/routing/resolve.ts';
+import { createRouting, type RoutingPlan, type RoutingRequest } from '../../src/combos/routing/routing.ts';
 import type { OpenConnection } from '../../src/connections/schema.ts';
 import type { HealthView } from '../../src/health/health-view.ts';
 import { buildSnapshot } from '../../src/snapshot.ts';

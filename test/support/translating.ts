@@ -4,7 +4,7 @@ import { codecOf } from '../../src/codecs/index.ts';
 import type { JsonObject } from '../../src/codecs/json/values.ts';
 import type { Codec } from '../../src/codecs/wire-codec.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
-import type { Target } from '../../src/combos/resolve.ts';
+import type { Target } from '../../src/combos/routing/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
 import { translateRequest } from '../../src/proxy/translate/request.ts';

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/codecs/json/values.ts';
 import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
 import { encodeFrame } from '../../src/codecs/stream/frames.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
-import type { Target } from '../../src/combos/resolve.ts';
+import type { Target } from '../../src/combos/routing/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
 import { conversationCodec, translateRequest } from '../../src/proxy/translate/request.ts';

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseObject } from '../../src/codecs/json/values.ts';
-import type { Target } from '../../src/combos/resolve.ts';
+import type { Target } from '../../src/combos/routing/resolve.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
 import { conversationCodec, translateRequest } from '../../src/proxy/translate/request.ts';
 import { type Asked, askedWith, partsOf, vendorTarget, writtenFor } from '../support/answer-chain.ts';

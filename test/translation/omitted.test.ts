@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type JsonObject, listOf, objectOf } from '../../src/codecs/json/values.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
-import type { Target } from '../../src/combos/resolve.ts';
+import type { Target } from '../../src/combos/routing/resolve.ts';
 import { deepseek } from '../../src/providers/deepseek.ts';
 import { openai } from '../../src/providers/openai.ts';
 import type { Provider } from '../../src/providers/provider.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { JsonObject } from '../../src/codecs/json/values.ts';
 import { objectOf } from '../../src/codecs/json/values.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
-import type { Target } from '../../src/combos/resolve.ts';
+import type { Target } from '../../src/combos/routing/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
 import { translateRequest } from '../../src/proxy/translate/request.ts';

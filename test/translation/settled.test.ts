@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type JsonObject, listOf, objectOf } from '../../src/codecs/json/values.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
-import type { Target } from '../../src/combos/resolve.ts';
+import type { Target } from '../../src/combos/routing/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { translateRequest } from '../../src/proxy/translate/request.ts';
 import { createSettledTurns, type SettledTurns } from '../../src/proxy/translate/settled.ts';

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/codecs/json/values.ts';
 import { objectOf } from '../../src/codecs/json/values.ts';
 import type { Conversation, Message, Part } from '../../src/codecs/model/conversation.ts';
 import { type Dialect, plainDialect } from '../../src/codecs/model/dialect.ts';
-import type { Target } from '../../src/combos/resolve.ts';
+import type { Target } from '../../src/combos/routing/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { translateRequest } from '../../src/proxy/translate/request.ts';
 import { vendorTarget } from '../support/answer-chain.ts';

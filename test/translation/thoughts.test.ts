@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { codecs } from '../../src/codecs/index.ts';
 import { type JsonObject, listOf, objectOf } from '../../src/codecs/json/values.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
-import type { Target } from '../../src/combos/resolve.ts';
+import type { Target } from '../../src/combos/routing/resolve.ts';
 import { gemini } from '../../src/providers/gemini.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
 import type { Provider } from '../../src/providers/provider.ts';

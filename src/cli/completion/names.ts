@@ -23,7 +23,7 @@ export const namesOf: Readonly<Record<ValueKind, Names>> = {
   alias: async (context) => {
     const store = await context.existingStore();
     if (store === null) return [];
-    const { aliasStore } = await import('../../combos/alias-store.ts');
+    const { aliasStore } = await import('../../combos/aliases/store.ts');
     return (await aliasStore(store).list()).map(({ name, target }) => ({ value: name, summary: target }));
   },
   user: async (context) => {

@@ -10,7 +10,7 @@ import { userStore } from '../../access/users/users.ts';
 import { budgetStore } from '../../budgets/store.ts';
 import { cacheSavings, costOf } from '../../catalog/cost.ts';
 import { currentCatalog } from '../../catalog/current.ts';
-import { aliasStore } from '../../combos/alias-store.ts';
+import { aliasStore } from '../../combos/aliases/store.ts';
 import { comboStore } from '../../combos/store.ts';
 import { usableStorageKey } from '../../connections/credentials/storage-key.ts';
 import { connectionStore } from '../../connections/store.ts';

@@ -1,8 +1,8 @@
 import { keyIndexOf } from '../../access/keys/key-index.ts';
 import { type Catalog, createCatalog } from '../../catalog/catalog.ts';
 import { currentDataSet } from '../../catalog/data-set/installed.ts';
-import { aliasStore } from '../../combos/alias-store.ts';
-import type { Routes } from '../../combos/resolve.ts';
+import { aliasStore } from '../../combos/aliases/store.ts';
+import type { Routes } from '../../combos/routing/resolve.ts';
 import { comboStore } from '../../combos/store.ts';
 import { buildSnapshot } from '../../snapshot.ts';
 import type { Context } from '../context.ts';

@@ -2,7 +2,7 @@ import type { CachedAnswer } from '../../cache/answers.ts';
 import { cacheableRequest } from '../../cache/cacheable-request.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { noUsage } from '../../codecs/wire-format.ts';
-import type { RoutingPlan } from '../../combos/routing.ts';
+import type { RoutingPlan } from '../../combos/routing/routing.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import { pairs } from '../../http/flat-headers.ts';
 import type { ProxyContext } from '../context.ts';

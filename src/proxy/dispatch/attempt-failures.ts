@@ -1,4 +1,4 @@
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import type { Trace, TracedAttempt } from '../../combos/trace.ts';
 import { faults } from '../../health/faults.ts';
 import type { FailureEffect } from '../../health/running.ts';

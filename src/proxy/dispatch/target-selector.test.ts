@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import type { Availability } from '../../health/accounts.ts';
 import { findProvider } from '../../providers/index.ts';
 import { type RetryPolicy, TargetSelector } from './target-selector.ts';

@@ -1,5 +1,5 @@
 import type { ComboOptions } from '../../combos/combo-schema.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { nameOf } from '../../combos/target.ts';
 import type { Skip } from '../../combos/trace.ts';
 import type { Accounts, Availability } from '../../health/accounts.ts';

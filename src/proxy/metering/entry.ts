@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../codecs/model/finish-reason.ts';
-import { sessionNameOf } from '../../combos/session.ts';
+import { sessionNameOf } from '../../combos/sessions/session.ts';
 import type { Target } from '../../combos/target.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';

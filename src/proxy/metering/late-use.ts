@@ -1,6 +1,6 @@
 import type { Limits } from '../../budgets/limits.ts';
 import type { Usage } from '../../codecs/wire-format.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
 import type { LateUse } from '../../ledger/late-use.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';

@@ -1,7 +1,7 @@
 import { isOfMessages } from '../../codecs/adapt/optional-fields.ts';
 import { refusedField } from '../../codecs/adapt/refused-field.ts';
 import { parseObject } from '../../codecs/json/values.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import type { GatewayError } from '../../lib/error.ts';
 import { joined } from '../json/joined.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';

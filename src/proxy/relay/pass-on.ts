@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { codecOf } from '../../codecs/index.ts';
 import type { Usage } from '../../codecs/wire-format.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { resetConnection } from '../../http/server/reset.ts';
 import type { Exchange } from '../../http/server/server.ts';
 import { GatewayError } from '../../lib/error.ts';

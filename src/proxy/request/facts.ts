@@ -2,7 +2,7 @@ import type { Principal } from '../../access/authenticate.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Codec } from '../../codecs/wire-codec.ts';
 import type { Usage, WireFormat } from '../../codecs/wire-format.ts';
-import type { RoutingPlan } from '../../combos/routing.ts';
+import type { RoutingPlan } from '../../combos/routing/routing.ts';
 import type { Target } from '../../combos/target.ts';
 import type { Trace } from '../../combos/trace.ts';
 import type { AnyExchange } from '../../http/exchange.ts';

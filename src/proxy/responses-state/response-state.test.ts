@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../codecs/json/values.ts';
 import { compactionItem } from '../../codecs/openai-responses/request/compaction.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { findProvider } from '../../providers/index.ts';
 import type { StoredResponse } from '../../responses/stored.ts';

@@ -5,7 +5,7 @@ import { textAt } from '../../codecs/json/wire-check.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
 import { SUMMARY_PREFIX } from '../../codecs/openai-responses/request/compaction.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import type { Config } from '../../config.ts';
 import { GatewayError } from '../../lib/error.ts';
 import {

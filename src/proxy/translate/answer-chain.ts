@@ -3,7 +3,7 @@ import { continuing } from '../../codecs/adapt/continuation.ts';
 import type { AnswerContext, PartReader, PartWriter } from '../../codecs/model/stream-part.ts';
 import { clientParts } from '../../codecs/translate/answer.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { compacting } from '../../responses/compact.ts';
 import type { RequestInFormat } from '../request/outgoing.ts';
 import { prefillOf } from './prefill.ts';

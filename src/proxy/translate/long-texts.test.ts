@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { openaiCompatible } from '../../providers/openai-compatible.ts';
 import { carryLongTexts, hasMark } from './long-texts.ts';
 import { translateRequest } from './request.ts';

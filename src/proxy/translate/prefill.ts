@@ -1,7 +1,7 @@
 import type { AnswerPrefix } from '../../codecs/adapt/continuation.ts';
 import { codecOf } from '../../codecs/index.ts';
 import type { ChatPrefill } from '../../codecs/model/dialect.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 
 /** How a target is told to go on with a text; null where it cannot be. */
 export function prefillOf({ format, provider }: Pick<Target, 'format' | 'provider'>): ChatPrefill | null {

@@ -7,7 +7,7 @@ import { fitSchema } from '../../codecs/schema/fit.ts';
 import { translateConversation, withoutTurns } from '../../codecs/translate/request.ts';
 import type { Codec } from '../../codecs/wire-codec.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { providerDialect } from '../../providers/dialect.ts';
 import { joinedBriefly } from '../json/joined.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { openaiCompatible } from '../../providers/openai-compatible.ts';
 import { listSpan } from './list-span.ts';
 import { translateRequest } from './request.ts';

@@ -1,5 +1,5 @@
 import type { FitSchema } from '../../codecs/schema/fit.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import type { NamedInPath } from '../request/facts.ts';
 import type { ResponseState } from '../request/response-state.ts';
 import type { SettledTurns } from './settled.ts';

@@ -3,7 +3,7 @@ import { exchangeShapes } from '../../codecs/exchanges/shapes.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { leastKept } from '../../codecs/prompt-cache/cache-worth.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { providerDialect } from '../../providers/dialect.ts';
 import type { TranslationRoute } from './settled-conversation.ts';
 import type { TranslationInput, TranslationOptions } from './translation-input.ts';

@@ -1,7 +1,7 @@
 import { outputCapOf } from '../../codecs/adapt/output-cap.ts';
 import { clientWord } from '../../codecs/model/client-words.ts';
 import type { Concept } from '../../codecs/model/concept.ts';
-import { sessionOf } from '../../combos/session.ts';
+import { sessionOf } from '../../combos/sessions/session.ts';
 import { joined } from '../json/joined.ts';
 import type { RequestFacts } from '../request/facts.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';

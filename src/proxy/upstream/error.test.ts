@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { codecOf } from '../../codecs/index.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { readUpstreamError, type UpstreamError } from './error.ts';
 
 const target = {

@@ -5,7 +5,7 @@ import { vendorCode, vendorMessage } from '../../codecs/failures/vendor-message.
 import { detailsOf } from '../../codecs/gemini/answer/error.ts';
 import { codecOf } from '../../codecs/index.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { retryAt } from '../../health/wait.ts';
 import { GatewayError } from '../../lib/error.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import { keyHeaders } from '../../connections/credentials/authorise.ts';
 import { viaHeader } from '../inbound/loop.ts';
 

@@ -1,4 +1,4 @@
-import type { Target } from '../../combos/resolve.ts';
+import type { Target } from '../../combos/routing/resolve.ts';
 import type { AccessTokens } from '../../connections/credentials/access-tokens.ts';
 import { notLoggedIn } from '../../connections/oauth/refresh.ts';
 import type { OpenConnection } from '../../connections/schema.ts';

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { modelRow } from '../../../../src/catalog/row-schema.ts';
-import type { aliasRow } from '../../../../src/combos/alias-schema.ts';
+import type { aliasRow } from '../../../../src/combos/aliases/schema.ts';
 import type { ApiClient, Member, Page } from '../../lib/api/client.ts';
 import { nextOffset, rowsOf } from '../../lib/api/pages.ts';
 import type { Ability } from './search.ts';

@@ -1,5 +1,5 @@
-import { rowOfAlias } from '../../../combos/alias-resource.ts';
-import { aliasStore } from '../../../combos/alias-store.ts';
+import { rowOfAlias } from '../../../combos/aliases/resource.ts';
+import { aliasStore } from '../../../combos/aliases/store.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
 

@@ -1,6 +1,6 @@
-import { rowOfAlias } from '../../../combos/alias-resource.ts';
-import type { AliasRecord } from '../../../combos/alias-schema.ts';
-import { aliasStore } from '../../../combos/alias-store.ts';
+import { rowOfAlias } from '../../../combos/aliases/resource.ts';
+import type { AliasRecord } from '../../../combos/aliases/schema.ts';
+import { aliasStore } from '../../../combos/aliases/store.ts';
 import type { Command } from '../../command.ts';
 
 export const aliasListCommand: Command = {

@@ -1,4 +1,4 @@
-import { aliasStore } from '../../../combos/alias-store.ts';
+import { aliasStore } from '../../../combos/aliases/store.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';

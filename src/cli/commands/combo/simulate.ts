@@ -1,5 +1,5 @@
 import type { StrategyName } from '../../../combos/combo-schema.ts';
-import type { Pool } from '../../../combos/pool.ts';
+import type { Pool } from '../../../combos/pool/pool.ts';
 import { comboOrder } from '../../../simulation/combo-order.ts';
 import { historyOf } from '../../../simulation/history.ts';
 import { pastRequests } from '../../../simulation/past-requests.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { comboOf, connectionAt, places, planner } from '../../test/support/routing.ts';
-import type { Condition } from '../health/health-view.ts';
-import type { GatewayError } from '../lib/error.ts';
+import { comboOf, connectionAt, places, planner } from '../../../test/support/routing.ts';
+import type { Condition } from '../../health/health-view.ts';
+import type { GatewayError } from '../../lib/error.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map((name) => connectionAt(name)) as [
   ReturnType<typeof connectionAt>,

@@ -6,7 +6,7 @@ import {
   QUOTE,
   skipSpace,
   valueStart,
-} from '../codecs/json/bytes.ts';
+} from '../../codecs/json/bytes.ts';
 
 /** What a request needs of a model. The bytes of the body are read once, when something in them is first asked for. */
 export interface RequestFeatures {

@@ -1,4 +1,4 @@
-import type { AliasRecord } from './alias-schema.ts';
+import type { AliasRecord } from './schema.ts';
 
 /** What stands behind a name. */
 export interface AliasMatch {

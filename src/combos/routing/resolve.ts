@@ -1,14 +1,14 @@
-import { GatewayError } from '../lib/error.ts';
-import type { Aliases, AliasMatch } from './aliases.ts';
-import { candidateOf } from './candidate.ts';
-import { defaultOptions } from './combo-schema.ts';
-import type { Combos } from './compile.ts';
-import type { ConnectionIndex, Route } from './connection-index.ts';
-import { narrowed, type Pool } from './pool.ts';
-import type { ResolvedBy } from './trace.ts';
+import { GatewayError } from '../../lib/error.ts';
+import type { Aliases, AliasMatch } from '../aliases/aliases.ts';
+import { candidateOf } from '../pool/candidate.ts';
+import { defaultOptions } from '../combo-schema.ts';
+import type { Combos } from '../pool/compile.ts';
+import type { ConnectionIndex, Route } from '../pool/connection-index.ts';
+import { narrowed, type Pool } from '../pool/pool.ts';
+import type { ResolvedBy } from '../trace.ts';
 
-export type { Route } from './connection-index.ts';
-export type { Target } from './target.ts';
+export type { Route } from '../pool/connection-index.ts';
+export type { Target } from '../target.ts';
 
 export interface Routes extends ConnectionIndex {
   /** Highest priority first. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { connectionAt, routesOf } from '../../test/support/routing.ts';
-import type { GatewayError } from '../lib/error.ts';
+import { connectionAt, routesOf } from '../../../test/support/routing.ts';
+import type { GatewayError } from '../../lib/error.ts';
 import { createResolver } from './resolver.ts';
 
 const groq = { connections: [connectionAt('work', 'groq')] };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modelId } from './name-schema.ts';
+import { modelId } from '../name-schema.ts';
 
 /** Another name for a model, or for all whose id fits a pattern. */
 export interface AliasRecord {

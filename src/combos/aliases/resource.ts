@@ -1,7 +1,7 @@
-import type { Resource, Row } from '../http/resource.ts';
-import { GatewayError } from '../lib/error.ts';
-import { type AliasRecord, aliasChange, aliasRow, newAliasInput } from './alias-schema.ts';
-import type { aliasStore, NewAlias } from './alias-store.ts';
+import type { Resource, Row } from '../../http/resource.ts';
+import { GatewayError } from '../../lib/error.ts';
+import { type AliasRecord, aliasChange, aliasRow, newAliasInput } from './schema.ts';
+import type { aliasStore, NewAlias } from './store.ts';
 
 /** Other names for models, and for all whose id fits a pattern. */
 export function aliasesResource({ aliases }: { aliases: ReturnType<typeof aliasStore> }): Resource {

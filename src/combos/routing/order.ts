@@ -1,8 +1,8 @@
-import type { HealthView } from '../health/health-view.ts';
-import type { CandidatesByFormat, FormatCandidate } from './candidates-by-format.ts';
-import type { Candidate } from './pool.ts';
-import { strategies } from './strategies/index.ts';
-import type { StrategyContext } from './strategies/strategy.ts';
+import type { HealthView } from '../../health/health-view.ts';
+import type { CandidatesByFormat, FormatCandidate } from '../pool/candidates-by-format.ts';
+import type { Candidate } from '../pool/pool.ts';
+import { strategies } from '../strategies/index.ts';
+import type { StrategyContext } from '../strategies/strategy.ts';
 
 export interface OrderInput {
   healthView: HealthView;

@@ -1,11 +1,11 @@
-import type { Abilities } from '../catalog/abilities.ts';
-import type { ModelInfo } from '../catalog/model-info.ts';
-import type { ModelPrice } from '../catalog/price.ts';
-import type { WireFormat } from '../codecs/wire-format.ts';
-import type { ComboOptions, StrategyName } from './combo-schema.ts';
-import type { Choice } from './strategies/strategy.ts';
-import type { Target } from './target.ts';
-import type { Skip, TargetName } from './trace.ts';
+import type { Abilities } from '../../catalog/abilities.ts';
+import type { ModelInfo } from '../../catalog/model-info.ts';
+import type { ModelPrice } from '../../catalog/price.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
+import type { ComboOptions, StrategyName } from '../combo-schema.ts';
+import type { Choice } from '../strategies/strategy.ts';
+import type { Target } from '../target.ts';
+import type { Skip, TargetName } from '../trace.ts';
 
 /** What a provider's catalogue knows of a model. */
 export type ModelFacts = Pick<ModelInfo, 'contextWindow' | 'outputLimit' | 'deprecated' | 'format'>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, it } from 'node:test';
-import type { WireFormat } from '../codecs/wire-format.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
 import { sessionOf } from './session.ts';
 
 const session = (body: unknown, format: WireFormat = 'openai-chat', headers: IncomingHttpHeaders = {}) =>

@@ -1,11 +1,11 @@
-import type { WireFormat } from '../codecs/wire-format.ts';
-import type { Provider } from '../providers/provider.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
+import type { Provider } from '../../providers/provider.ts';
 import type { Branch, Candidate, CandidatesByFormat, FormatCandidate, Pool } from './pool.ts';
-import { answeredFormat, type Target } from './target.ts';
+import { answeredFormat, type Target } from '../target.ts';
 
 export type { CandidatesByFormat, FormatCandidate } from './pool.ts';
 
-import type { Skip } from './trace.ts';
+import type { Skip } from '../trace.ts';
 
 /** What a pool is for requests of `format`: worked out once for a combo, since it is the same for all of them. */
 export function candidatesByFormat(pool: Pool, format: WireFormat): CandidatesByFormat {

@@ -1,14 +1,14 @@
-import type { Principal } from '../access/authenticate.ts';
-import { allowsModel, allowsName } from '../access/keys/allowed-models.ts';
-import { codecOf } from '../codecs/index.ts';
-import type { WireFormat } from '../codecs/wire-format.ts';
-import type { Condition, HealthView } from '../health/health-view.ts';
-import { GatewayError } from '../lib/error.ts';
-import type { CandidatesByFormat, FormatCandidate } from './candidates-by-format.ts';
-import type { Candidate } from './pool.ts';
+import type { Principal } from '../../access/authenticate.ts';
+import { allowsModel, allowsName } from '../../access/keys/allowed-models.ts';
+import { codecOf } from '../../codecs/index.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
+import type { Condition, HealthView } from '../../health/health-view.ts';
+import { GatewayError } from '../../lib/error.ts';
+import type { CandidatesByFormat, FormatCandidate } from '../pool/candidates-by-format.ts';
+import type { Candidate } from '../pool/pool.ts';
 import type { RequestFeatures } from './request-features.ts';
 import { printable } from './resolve.ts';
-import type { Skip, SkipReason } from './trace.ts';
+import type { Skip, SkipReason } from '../trace.ts';
 
 export interface FilterInput {
   requested: string;

@@ -1,11 +1,11 @@
 import type { Selectable } from 'kysely';
-import { refuseTakenName } from '../connections/names.ts';
-import { GatewayError } from '../lib/error.ts';
-import { newId } from '../lib/id.ts';
-import { findProvider } from '../providers/index.ts';
-import type { Store } from '../store/database.ts';
-import type { AliasTable } from '../store/tables.ts';
-import { type AliasRecord, newAliasInput } from './alias-schema.ts';
+import { refuseTakenName } from '../../connections/names.ts';
+import { GatewayError } from '../../lib/error.ts';
+import { newId } from '../../lib/id.ts';
+import { findProvider } from '../../providers/index.ts';
+import type { Store } from '../../store/database.ts';
+import type { AliasTable } from '../../store/tables.ts';
+import { type AliasRecord, newAliasInput } from './schema.ts';
 
 export type NewAlias = Pick<AliasRecord, 'name' | 'target'>;
 

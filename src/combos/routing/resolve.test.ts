@@ -8,8 +8,8 @@ import {
   planner,
   routesOf,
   type World,
-} from '../../test/support/routing.ts';
-import type { GatewayError } from '../lib/error.ts';
+} from '../../../test/support/routing.ts';
+import type { GatewayError } from '../../lib/error.ts';
 import { resolve } from './resolve.ts';
 
 const found = (requested: string, world: World) => places(planner(world)(requested));
