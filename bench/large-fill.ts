@@ -14,7 +14,7 @@ import { usableStorageKey } from '../src/connections/credentials/storage-key.ts'
 import { connectionStore } from '../src/connections/store.ts';
 import { createLedger } from '../src/ledger/record.ts';
 import type { LedgerEntry } from '../src/ledger/schema.ts';
-import { makeFolder } from '../src/lib/folder.ts';
+import { makeFolder } from '../src/lib/files/folder.ts';
 import { newId } from '../src/lib/id.ts';
 import { databasePath, openStore, type Store, type Value } from '../src/store/database.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { defaultDataDirectory } from './lib/data-directory.ts';
 import { GatewayError } from './lib/error.ts';
+import { defaultDataDirectory } from './lib/files/data-directory.ts';
 import { type OtelSettings, readOtelVariables } from './lib/otel-variables.ts';
-import { weaknessOf } from './lib/secret-strength.ts';
+import { weaknessOf } from './lib/secrets/secret-strength.ts';
 import { tagFault } from './lib/tags.ts';
 
 /** A rate in USD per million tokens, flat or with a higher rate above a number of input tokens. */

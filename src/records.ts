@@ -15,7 +15,7 @@ import type { OnClose } from './lib/closers.ts';
 import { randomText } from './lib/id.ts';
 import { createKeyedMutex } from './lib/keyed-mutex.ts';
 import { describe, type Log } from './lib/log.ts';
-import type { Schedule } from './lib/schedule.ts';
+import type { Schedule } from './lib/time/schedule.ts';
 import { openResponses } from './responses/open.ts';
 import type { SqliteStore, Store } from './store/database.ts';
 import { createWriter } from './store/writer.ts';

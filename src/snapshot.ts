@@ -1,7 +1,7 @@
 import type { KeyIndex } from './access/keys/key-index.ts';
 import type { Catalog } from './catalog/catalog.ts';
-import type { AliasRecord } from './combos/aliases/schema.ts';
 import { compileAliases } from './combos/aliases/aliases.ts';
+import type { AliasRecord } from './combos/aliases/schema.ts';
 import type { ComboRecord } from './combos/combo-schema.ts';
 import { compileCombos } from './combos/pool/compile.ts';
 import type { Route, Routes } from './combos/routing/resolve.ts';

@@ -19,7 +19,7 @@ import { connectionStore } from './connections/store.ts';
 import { budgetUsageParts } from './ledger/used.ts';
 import { randomText } from './lib/id.ts';
 import { describe, type Log } from './lib/log.ts';
-import type { Schedule } from './lib/schedule.ts';
+import type { Schedule } from './lib/time/schedule.ts';
 import type { openLedger } from './records.ts';
 import { buildSnapshot, type Snapshot } from './snapshot.ts';
 import type { Store } from './store/database.ts';

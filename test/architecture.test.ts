@@ -91,7 +91,7 @@ const memberFolders = [
   'tunnels/kinds',
 ];
 const cesql = 'events/cesql/';
-const codecsMayImport = ['lib/bytes.ts', 'lib/error.ts', 'lib/frame-buffer.ts', 'lib/sse.ts'];
+const codecsMayImport = ['lib/bytes.ts', 'lib/error.ts', 'lib/streams/frame-buffer.ts', 'lib/streams/sse.ts'];
 /**
  * What the gateway takes from the codecs: their list and contract, the translation that `modelgate/codecs` publishes, its neutral
  * model, what relaying reads in bytes, and what says which turns are translated alike wherever they stand. Further modules are theirs alone; what is used no longer leaves this list.

@@ -2,8 +2,8 @@ import { vendorMessage } from '../codecs/failures/vendor-message.ts';
 import { type JsonObject, parseObject } from '../codecs/json/values.ts';
 import { createOutboundAgent } from '../http/outbound/agent.ts';
 import { GatewayError } from '../lib/error.ts';
-import { FrameBuffer } from '../lib/frame-buffer.ts';
-import { splitFrames } from '../lib/sse.ts';
+import { FrameBuffer } from '../lib/streams/frame-buffer.ts';
+import { splitFrames } from '../lib/streams/sse.ts';
 import type { SkillDeps } from './skill.ts';
 
 export interface Completion {

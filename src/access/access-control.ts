@@ -1,5 +1,5 @@
 import type { Caller } from '../http/resource.ts';
-import type { Schedule } from '../lib/schedule.ts';
+import type { Schedule } from '../lib/time/schedule.ts';
 import type { Store } from '../store/database.ts';
 import { type Bootstrap, openBootstrap } from './bootstrap.ts';
 import { createLogins, type Logins } from './login/logins.ts';

@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
+import { CLOCK_TOLERANCE_MS } from '../lib/time/clock.ts';
 
 /** The roles, each with all that the ones before it may do. */
 export const roles = ['viewer', 'operator', 'admin'] as const;

@@ -18,7 +18,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type StorageKey, seal } from '../connections/credentials/seal.ts';
 import { GatewayError } from '../lib/error.ts';
-import { makeFolder } from '../lib/folder.ts';
+import { makeFolder } from '../lib/files/folder.ts';
 import { databasePath } from '../store/database.ts';
 import { unpackBackup } from './read.ts';
 import type { Manifest, Member, MemberName } from './schema.ts';

@@ -2,7 +2,7 @@ import { chmod, constants, copyFile, link, mkdtemp, open, readdir, rename, rm, s
 import { join } from 'node:path';
 import { storageKey as storageKeyOf, open as unseal } from '../connections/credentials/seal.ts';
 import { GatewayError } from '../lib/error.ts';
-import { makeFolder } from '../lib/folder.ts';
+import { makeFolder } from '../lib/files/folder.ts';
 import { databasePath, openStore } from '../store/database.ts';
 import { acquireDataDir, type Owner } from '../store/lock.ts';
 import { openDatabase } from '../store/sqlite.ts';

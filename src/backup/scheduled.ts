@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { describe, type Log } from '../lib/log.ts';
-import type { Schedule } from '../lib/schedule.ts';
+import type { Schedule } from '../lib/time/schedule.ts';
 import type { ScheduledInput } from './back-up-when-due.ts';
 import { gatewayStops } from './gateway-stops.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
+import { CLOCK_TOLERANCE_MS } from '../lib/time/clock.ts';
 import type { PostgresStore } from '../store/database.ts';
 import { type Lease, serverTime, takeLease } from '../store/lease.ts';
 

@@ -1,5 +1,5 @@
 import { describe, type Log } from '../lib/log.ts';
-import type { Schedule } from '../lib/schedule.ts';
+import type { Schedule } from '../lib/time/schedule.ts';
 import type { Store } from '../store/database.ts';
 import type { Counter } from './counter.ts';
 import { createLimits, type Limits, type LimitsInput, type SharedBudgets } from './limits.ts';

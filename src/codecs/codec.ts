@@ -1,5 +1,5 @@
 import type { GatewayError } from '../lib/error.ts';
-import type { Frame, FrameSplit } from '../lib/sse.ts';
+import type { Frame, FrameSplit } from '../lib/streams/sse.ts';
 import type { SharedTools, WrittenTools } from './adapt/shared-tools.ts';
 import type { Readable } from './json/read-fields.ts';
 import type { JsonObject } from './json/values.ts';

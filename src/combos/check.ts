@@ -1,8 +1,8 @@
 import { GatewayError } from '../lib/error.ts';
 import { findProvider } from '../providers/index.ts';
 import type { ComboTarget } from './combo-schema.ts';
-import { MAX_DEPTH } from './pool/compile.ts';
 import { comboName } from './name-schema.ts';
+import { MAX_DEPTH } from './pool/compile.ts';
 
 /** A combo as far as its targets go. */
 export interface ComboDefinition {

@@ -1,6 +1,6 @@
 import type { OnClose } from '../lib/closers.ts';
 import type { Log } from '../lib/log.ts';
-import type { Schedule } from '../lib/schedule.ts';
+import type { Schedule } from '../lib/time/schedule.ts';
 import type { Store } from '../store/database.ts';
 import { type AccessTokens, openAccessTokens } from './credentials/access-tokens.ts';
 import { grantStore } from './credentials/grants.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FallbackAction } from '../config.ts';
 import { describe } from '../lib/log.ts';
-import type { Schedule } from '../lib/schedule.ts';
+import type { Schedule } from '../lib/time/schedule.ts';
 import type { Store } from '../store/database.ts';
 import { builtInConfig, isRouted } from './built-in.ts';
 import type { CloudEvent } from './cloudevents/event.ts';

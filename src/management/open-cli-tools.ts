@@ -3,7 +3,7 @@ import { hasKey, type keyStore } from '../access/store.ts';
 import { type Config, readVariable } from '../config.ts';
 import type { Listening } from '../http/outbound/outbound.ts';
 import { describe, type Log } from '../lib/log.ts';
-import type { Schedule } from '../lib/schedule.ts';
+import type { Schedule } from '../lib/time/schedule.ts';
 import { readRunFile } from '../run-file.ts';
 import type { Store } from '../store/database.ts';
 import type { ToolStatus } from '../tools/all-statuses.ts';

@@ -1,5 +1,5 @@
 import type { NamedKey } from '../connections/credentials/seal.ts';
-import type { Schedule } from '../lib/schedule.ts';
+import type { Schedule } from '../lib/time/schedule.ts';
 import type { Store } from '../store/database.ts';
 import { createWriter } from '../store/writer.ts';
 import { placeStore, type ResponsePlaces } from './places.ts';

@@ -1,4 +1,4 @@
-import type { Schedule } from '../lib/schedule.ts';
+import type { Schedule } from '../lib/time/schedule.ts';
 import type { Store } from '../store/database.ts';
 
 /** How often a gateway says that it is there, to those that share its database. */

@@ -5,7 +5,7 @@ import { probeConnection } from '../connections/testing/probe.ts';
 import type { TestOptions } from '../connections/testing/test-connection.ts';
 import type { Events } from '../events/open.ts';
 import type { Accounts } from '../health/accounts.ts';
-import type { Schedule } from '../lib/schedule.ts';
+import type { Schedule } from '../lib/time/schedule.ts';
 import type { OpenCall } from '../proxy/request/open-call.ts';
 import type { Store } from '../store/database.ts';
 import type { Tunnels } from '../tunnels/tunnels.ts';

@@ -4,7 +4,7 @@ import { createClient } from '@redis/client';
 import { waitFor } from '../../test/support/gateway.ts';
 import { hasRedis, privateRedis } from '../../test/support/redis.ts';
 import type { HealthHint } from '../health/hints.ts';
-import { createSchedule } from '../lib/schedule.ts';
+import { createSchedule } from '../lib/time/schedule.ts';
 import { openPeerGateways } from './peer-gateways.ts';
 
 const hint: HealthHint = {

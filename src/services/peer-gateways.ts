@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type HealthHint, healthHint } from '../health/hints.ts';
-import { openRedisChannel } from '../lib/redis-channel.ts';
-import type { Schedule } from '../lib/schedule.ts';
+import { openRedisChannel } from '../lib/redis/redis-channel.ts';
+import type { Schedule } from '../lib/time/schedule.ts';
 
 /** What the gateways of one database tell each other by Redis. All of it may be lost: nothing depends on it. */
 export interface PeerGateways {

@@ -8,7 +8,7 @@ import { noTokens } from '../../test/support/tokens.ts';
 import { connectionStore } from '../connections/store.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { Caller, Row } from '../http/resource.ts';
-import { createSchedule } from '../lib/schedule.ts';
+import { createSchedule } from '../lib/time/schedule.ts';
 import { openStore, type Store } from '../store/database.ts';
 import { openServices } from './open.ts';
 import { servicesResource } from './resource.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Kysely, sql } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
-import { makeFolder } from '../lib/folder.ts';
+import { makeFolder } from '../lib/files/folder.ts';
 import { createCheckpointer } from './checkpoint.ts';
 import { type FileWatch, watchDatabaseFile } from './file-watch.ts';
 import { emptinessFault, foreignFault, missingTables, structureFault } from './integrity.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
+import { CLOCK_TOLERANCE_MS } from '../lib/time/clock.ts';
 import type { Store } from './database.ts';
 
 /** The time of a PostgreSQL server, in milliseconds since the epoch. */

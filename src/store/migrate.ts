@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Kysely, Migration } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
-import { makeFolder } from '../lib/folder.ts';
+import { makeFolder } from '../lib/files/folder.ts';
 import type { LockWait } from './lock-wait.ts';
 import { migrations as released } from './migrations/index.ts';
 import { isEmpty, type PreparedSchema, readPreparedSchema } from './new-database.ts';

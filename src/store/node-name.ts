@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../lib/folder.ts';
+import { makeFolder } from '../lib/files/folder.ts';
 import type { Store } from './database.ts';
 
 /**

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { ledgerColumns, ledgerRow } from '../../src/ledger/record.ts';
 import { createLog } from '../../src/lib/log.ts';
-import { createSchedule } from '../../src/lib/schedule.ts';
+import { createSchedule } from '../../src/lib/time/schedule.ts';
 import { openLedger } from '../../src/records.ts';
 import { openStore } from '../../src/store/database.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';

@@ -6,7 +6,7 @@ import { connectionLimits } from '../../src/agents/running.ts';
 import type { ConnectionLimits, ConnectionTimes } from '../../src/agents/session/connection.ts';
 import { type AgentSetup, defaultSetup } from '../../src/agents/setup.ts';
 import type { GatewayError } from '../../src/lib/error.ts';
-import { splitFrames } from '../../src/lib/sse.ts';
+import { splitFrames } from '../../src/lib/streams/sse.ts';
 
 const program = resolve(import.meta.dirname, 'fake-agent.ts');
 

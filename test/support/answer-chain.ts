@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/codecs/json/values.ts';
 import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import type { Target } from '../../src/combos/routing/resolve.ts';
-import type { Frame } from '../../src/lib/sse.ts';
+import type { Frame } from '../../src/lib/streams/sse.ts';
 import { anthropic } from '../../src/providers/anthropic.ts';
 import { gemini } from '../../src/providers/gemini.ts';
 import { ollama } from '../../src/providers/ollama.ts';

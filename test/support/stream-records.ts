@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { StreamCodec, StreamFacts } from '../../src/codecs/codec.ts';
 import { codecOf, codecs } from '../../src/codecs/index.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
-import type { Frame } from '../../src/lib/sse.ts';
+import type { Frame } from '../../src/lib/streams/sse.ts';
 
 export function streamOf(format: WireFormat): StreamCodec {
   const { stream } = codecOf(format);

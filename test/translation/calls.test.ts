@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../src/codecs/json/values.ts';
 import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
-import type { Frame } from '../../src/lib/sse.ts';
+import type { Frame } from '../../src/lib/streams/sse.ts';
 import { conversationCodec } from '../../src/proxy/translate/request.ts';
 import { type Asked, askedWith, partsOf, writtenFor } from '../support/answer-chain.ts';
 import { type Conversing, conversing } from '../support/formats-matrix.ts';

@@ -6,7 +6,7 @@ import { codecs } from '../../src/codecs/index.ts';
 import { objectOf, parseObject } from '../../src/codecs/json/values.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import { GatewayError } from '../../src/lib/error.ts';
-import type { Frame } from '../../src/lib/sse.ts';
+import type { Frame } from '../../src/lib/streams/sse.ts';
 import { conversationCodec, translateRequest } from '../../src/proxy/translate/request.ts';
 import { askedWith, partsOf, vendorTarget, writtenFor } from '../support/answer-chain.ts';
 

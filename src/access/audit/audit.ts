@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createSteadyClock } from '../../lib/clock.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { createSteadyClock } from '../../lib/time/clock.ts';
 import { type Appender, createAppender, ownEntry, type PendingEntry } from './append.ts';
 import { parseRecord } from './chain.ts';
 import { auditFileOf, auditFiles, auditFolder, linesBackwards } from './files.ts';

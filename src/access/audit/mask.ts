@@ -1,4 +1,4 @@
-import { isSecretName, REDACTED, withoutSecretForms } from '../../lib/secrets.ts';
+import { isSecretName, REDACTED, withoutSecretForms } from '../../lib/secrets/secrets.ts';
 import type { AuditEntry } from './schema.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import { createSchedule, type Schedule } from '../../lib/schedule.ts';
+import { createSchedule, type Schedule } from '../../lib/time/schedule.ts';
 import type { Store } from '../../store/database.ts';
 import type { LoginFailureTable } from '../../store/tables.ts';
 import { clientOf } from '../client-address.ts';

@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_MS } from '../../lib/clock.ts';
+import { CLOCK_TOLERANCE_MS } from '../../lib/time/clock.ts';
 import type { TokenRecord } from './schema.ts';
 
 /**

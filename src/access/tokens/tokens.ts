@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import { newId } from '../../lib/id.ts';
-import { createSchedule, type Schedule } from '../../lib/schedule.ts';
+import { createSchedule, type Schedule } from '../../lib/time/schedule.ts';
 import type { Store } from '../../store/database.ts';
 import type { TokenTable } from '../../store/tables.ts';
 import { serialized } from '../serialized.ts';

@@ -4,7 +4,7 @@ import { codecOf } from '../../codecs/index.ts';
 import type { PartWriter, StreamPart } from '../../codecs/model/stream-part.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { newId } from '../../lib/id.ts';
-import type { Frame } from '../../lib/sse.ts';
+import type { Frame } from '../../lib/streams/sse.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { AgentSetup } from '../setup.ts';
 import { createAnswerParts } from './answer-parts.ts';

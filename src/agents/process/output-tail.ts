@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { withoutSecretForms, withoutSecrets } from '../../lib/secrets.ts';
+import { withoutSecretForms, withoutSecrets } from '../../lib/secrets/secrets.ts';
 
 /** Lines that are kept, and characters of each. */
 const MAX_LINES = 200;

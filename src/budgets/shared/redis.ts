@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Log } from '../../lib/log.ts';
-import { connectRedis, redisScript } from '../../lib/redis.ts';
+import { connectRedis, redisScript } from '../../lib/redis/redis.ts';
 import type { TallyExchange, TallyExchangeReply, TallyProposal } from './exchange.ts';
 import { script } from './redis-script.ts';
 

@@ -1,8 +1,8 @@
 import { keyStore } from '../../access/store.ts';
 import { type Config, readVariable } from '../../config.ts';
 import { createGateway, type Gateway, type Listening } from '../../gateway.ts';
-import { createLineBuffer } from '../../lib/line-buffer.ts';
 import { createLineLog, createLog } from '../../lib/log.ts';
+import { createLineBuffer } from '../../lib/streams/line-buffer.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { ownCommand } from '../own-command.ts';

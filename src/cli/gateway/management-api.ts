@@ -1,5 +1,5 @@
-import { FrameBuffer } from '../../lib/frame-buffer.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { FrameBuffer } from '../../lib/streams/frame-buffer.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import { type Api, type ApiBody, ApiError, onlyReads } from '../../mcp/api.ts';
 import { textOf } from './api.ts';
 import { findGateway, type GatewayRequest, notRunning } from './client.ts';

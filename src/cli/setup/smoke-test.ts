@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type LedgerRow, recentRequests } from '../../ledger/report.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import type { Context } from '../context.ts';
 import type { RunningGateway } from '../gateway/client.ts';
 import type { ExitCode } from '../terminal/exit-code.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { GatewayError } from '../../lib/error.ts';
-import { makeFolder } from '../../lib/folder.ts';
+import { makeFolder } from '../../lib/files/folder.ts';
 import { databasePath, type Store } from '../../store/database.ts';
 import { acquireDataDir, type Owner } from '../../store/lock.ts';
 import { type Moved, moveStore } from '../../store/move/move.ts';

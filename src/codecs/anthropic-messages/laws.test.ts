@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { answers, conversations, settled, withoutRawReasons } from '../../../test/support/arbitrary.ts';
 import { assertRefusedByPath, replaced } from '../../../test/support/damaged-requests.ts';
 import { fc } from '../../../test/support/properties.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import { listOf, objectOf } from '../json/values.ts';
 import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';

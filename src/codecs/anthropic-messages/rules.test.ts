@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { GatewayError } from '../../lib/error.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import { embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import { type Conversation, emptyConversation, type Message, type Part } from '../model/conversation.ts';

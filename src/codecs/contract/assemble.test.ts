@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
-import { type Frame, splitFrames } from '../../lib/sse.ts';
+import { type Frame, splitFrames } from '../../lib/streams/sse.ts';
 import type { StreamCodec } from '../codec.ts';
 import { codecOf } from '../index.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';

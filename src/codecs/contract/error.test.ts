@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ErrorCode, errorRows, GatewayError } from '../../lib/error.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import type { StreamCodec } from '../codec.ts';
 import { codecOf, codecs } from '../index.ts';
 import { objectOf } from '../json/values.ts';

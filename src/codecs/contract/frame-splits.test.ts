@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { recorded } from '../../../test/support/stream-records.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 
 describe('frames', () => {
   for (const { format, name, bytes } of recorded) {

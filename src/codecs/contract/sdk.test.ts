@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { GatewayError } from '../../lib/error.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import type { StreamCodec } from '../codec.ts';
 import { codecOf } from '../index.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
 import { choice, factsOf, named, record, streaming, streamOf } from '../../../test/support/stream-records.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import type { StreamFacts } from '../codec.ts';
 import { noUsage } from '../wire-format.ts';
 

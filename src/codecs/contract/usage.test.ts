@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import { codecOf, codecs } from '../index.ts';
 import { MAX_COUNT } from '../json/values.ts';
 import { noUsage, type Usage, type WireFormat } from '../wire-format.ts';

@@ -1,4 +1,4 @@
-import type { Frame } from '../../lib/sse.ts';
+import type { Frame } from '../../lib/streams/sse.ts';
 import { isObject, parseObject } from '../json/values.ts';
 import { reportsError } from '../translate/answer.ts';
 import type { Usage } from '../wire-format.ts';

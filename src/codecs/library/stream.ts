@@ -1,7 +1,7 @@
 import { utf8Bytes, utf8Text } from '../../lib/bytes.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { FrameBuffer } from '../../lib/frame-buffer.ts';
-import type { Frame } from '../../lib/sse.ts';
+import { FrameBuffer } from '../../lib/streams/frame-buffer.ts';
+import type { Frame } from '../../lib/streams/sse.ts';
 import { parseObject } from '../json/values.ts';
 import type { PartReader, StreamPart } from '../model/stream-part.ts';
 import type { Usage } from '../wire-format.ts';

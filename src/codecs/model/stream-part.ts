@@ -1,4 +1,4 @@
-import type { Frame } from '../../lib/sse.ts';
+import type { Frame } from '../../lib/streams/sse.ts';
 import type { JsonObject } from '../json/values.ts';
 import type { Usage, WireFormat } from '../wire-format.ts';
 import type { Sealed, Search, Source } from './conversation.ts';

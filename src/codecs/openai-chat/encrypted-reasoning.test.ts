@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripEncryptedReasoning } from '../../../test/support/strip-reasoning.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import { adapt } from '../adapt/adapt.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import { emptyConversation, type Message, type Part, type Sealed } from '../model/conversation.ts';

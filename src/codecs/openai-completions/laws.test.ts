@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { answers, conversations, settled, withoutRawReasons } from '../../../test/support/arbitrary.ts';
 import { fc } from '../../../test/support/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import type { JsonObject } from '../json/values.ts';
 import { type Conversation, emptyConversation } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';

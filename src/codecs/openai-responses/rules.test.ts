@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import { ERROR_MARK } from '../adapt/result-mark.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import { emptyConversation, type Part } from '../model/conversation.ts';

@@ -1,4 +1,4 @@
-import type { Frame } from '../../lib/sse.ts';
+import type { Frame } from '../../lib/streams/sse.ts';
 import type { ReportedError } from '../codec.ts';
 import { numberOf } from '../json/lossless.ts';
 import { isObject, type JsonObject, listOf } from '../json/values.ts';

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../lib/error.ts';
-import type { Frame } from '../../lib/sse.ts';
+import type { Frame } from '../../lib/streams/sse.ts';
 import type { FrameMeaning, ReportedError, StreamFacts } from '../codec.ts';
 import { errorInAnswer } from '../failures/error-in-answer.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../json/values.ts';

@@ -1,5 +1,5 @@
 import { concatBytes, utf8Bytes } from '../../lib/bytes.ts';
-import { type Frame, splitFrames } from '../../lib/sse.ts';
+import { type Frame, splitFrames } from '../../lib/streams/sse.ts';
 import { type JsonObject, parseObject } from '../json/values.ts';
 
 const END_OF_RECORD = utf8Bytes('\n\n');

@@ -1,7 +1,7 @@
 import type { Abilities } from '../../catalog/abilities.ts';
+import { nameOf } from '../target.ts';
 import type { ConnectionIndex, Route } from './connection-index.ts';
 import type { Candidate } from './pool.ts';
-import { nameOf } from '../target.ts';
 
 /** Prices change with the time of the day at some providers, and no quicker than this. */
 const PRICE_MS = 60_000;

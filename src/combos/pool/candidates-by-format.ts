@@ -1,7 +1,7 @@
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Provider } from '../../providers/provider.ts';
-import type { Branch, Candidate, CandidatesByFormat, FormatCandidate, Pool } from './pool.ts';
 import { answeredFormat, type Target } from '../target.ts';
+import type { Branch, Candidate, CandidatesByFormat, FormatCandidate, Pool } from './pool.ts';
 
 export type { CandidatesByFormat, FormatCandidate } from './pool.ts';
 

@@ -1,8 +1,8 @@
-import { candidateOf } from './candidate.ts';
 import type { ComboRecord, ComboTarget } from '../combo-schema.ts';
+import type { Skip } from '../trace.ts';
+import { candidateOf } from './candidate.ts';
 import type { ConnectionIndex, Route } from './connection-index.ts';
 import { type Candidate, candidatesOf, type Member, type Pool } from './pool.ts';
-import type { Skip } from '../trace.ts';
 
 /** How deep combos may stand in one another. */
 export const MAX_DEPTH = 5;

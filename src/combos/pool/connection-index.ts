@@ -1,7 +1,7 @@
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Provider } from '../../providers/provider.ts';
-import type { ModelFacts } from './pool.ts';
 import type { Target } from '../target.ts';
+import type { ModelFacts } from './pool.ts';
 
 /** An active connection with its provider's data, in the order in which it is preferred. */
 export type Route = Pick<Target, 'connection' | 'provider'>;

@@ -6,9 +6,9 @@ import type { Condition, HealthView } from '../../health/health-view.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { CandidatesByFormat, FormatCandidate } from '../pool/candidates-by-format.ts';
 import type { Candidate } from '../pool/pool.ts';
+import type { Skip, SkipReason } from '../trace.ts';
 import type { RequestFeatures } from './request-features.ts';
 import { printable } from './resolve.ts';
-import type { Skip, SkipReason } from '../trace.ts';
 
 export interface FilterInput {
   requested: string;

@@ -1,8 +1,8 @@
 import type { Principal } from '../../access/authenticate.ts';
 import type { ModelPrice } from '../../catalog/price.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { allowsCandidate } from './filter-candidates.ts';
 import type { Pool } from '../pool/pool.ts';
+import { allowsCandidate } from './filter-candidates.ts';
 import { grantingNames, type Routes, resolve } from './resolve.ts';
 
 /** An id beside `connection/model` that can be asked for. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../lib/error.ts';
 import type { Aliases, AliasMatch } from '../aliases/aliases.ts';
-import { candidateOf } from '../pool/candidate.ts';
 import { defaultOptions } from '../combo-schema.ts';
+import { candidateOf } from '../pool/candidate.ts';
 import type { Combos } from '../pool/compile.ts';
 import type { ConnectionIndex, Route } from '../pool/connection-index.ts';
 import { narrowed, type Pool } from '../pool/pool.ts';

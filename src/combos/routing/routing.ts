@@ -3,18 +3,22 @@ import type { Principal } from '../../access/authenticate.ts';
 import { textCost } from '../../catalog/cost.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { HealthView } from '../../health/health-view.ts';
-import { type Affinity, type AffinityEntry, createAffinity } from '../sessions/affinity.ts';
-import { type CandidatesByFormat, candidatesByFormat, type FormatCandidate } from '../pool/candidates-by-format.ts';
 import type { ComboOptions } from '../combo-schema.ts';
-import { filterCandidates } from './filter-candidates.ts';
-import { ordered } from './order.ts';
+import {
+  type CandidatesByFormat,
+  candidatesByFormat,
+  type FormatCandidate,
+} from '../pool/candidates-by-format.ts';
 import type { Candidate } from '../pool/pool.ts';
-import { featuresOf, type RequestFeatures } from './request-features.ts';
-import { grantingNames, type ResolvedModel, type Routes } from './resolve.ts';
-import { createResolver } from './resolver.ts';
+import { type Affinity, type AffinityEntry, createAffinity } from '../sessions/affinity.ts';
 import { type Session, sessionOf } from '../sessions/session.ts';
 import type { Target } from '../target.ts';
 import type { Trace } from '../trace.ts';
+import { filterCandidates } from './filter-candidates.ts';
+import { ordered } from './order.ts';
+import { featuresOf, type RequestFeatures } from './request-features.ts';
+import { grantingNames, type ResolvedModel, type Routes } from './resolve.ts';
+import { createResolver } from './resolver.ts';
 
 /** A request that is looking for its targets. */
 export interface RoutingRequest {

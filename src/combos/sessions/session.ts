@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { codecOf } from '../../codecs/index.ts';
-import { CLOSE_OBJECT, OPEN_LIST, OPEN_OBJECT, QUOTE, stringEnd, valueStart } from '../../codecs/json/bytes.ts';
+import {
+  CLOSE_OBJECT,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  QUOTE,
+  stringEnd,
+  valueStart,
+} from '../../codecs/json/bytes.ts';
 import { JsonCursor } from '../../codecs/json/cursor.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 

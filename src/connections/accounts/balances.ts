@@ -1,5 +1,5 @@
 import type { OnClose } from '../../lib/closers.ts';
-import type { Schedule } from '../../lib/schedule.ts';
+import type { Schedule } from '../../lib/time/schedule.ts';
 import { findProvider } from '../../providers/index.ts';
 import type { OpenConnection } from '../schema.ts';
 import type { AskOptions } from '../testing/ask.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createSteadyClock } from '../../lib/clock.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { createSteadyClock } from '../../lib/time/clock.ts';
 import { findProvider } from '../../providers/index.ts';
 import type { Store } from '../../store/database.ts';
 import { takeLease } from '../../store/lease.ts';

@@ -9,7 +9,7 @@ import {
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../../lib/error.ts';
-import { makeFolder } from '../../lib/folder.ts';
+import { makeFolder } from '../../lib/files/folder.ts';
 
 export interface StorageKey {
   /** For credentials. Empty where there is none: it opens nothing, and nothing can be sealed with it. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../lib/error.ts';
-import { withoutSecrets } from '../../lib/secrets.ts';
+import { withoutSecrets } from '../../lib/secrets/secrets.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { upstreamUrl } from '../../providers/url.ts';
 import { secretsOf } from '../accounts/account.ts';

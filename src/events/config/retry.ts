@@ -1,4 +1,4 @@
-import { parseDuration } from '../../lib/duration.ts';
+import { parseDuration } from '../../lib/time/duration.ts';
 import {
   RetryRule_BackoffPolicyType as Policy,
   type RetryRule,

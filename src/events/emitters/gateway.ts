@@ -5,7 +5,7 @@ import type { BudgetEvent } from '../../budgets/reservation.ts';
 import type { StoredHealthState } from '../../health/account.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import { describe, type Log } from '../../lib/log.ts';
-import type { Schedule } from '../../lib/schedule.ts';
+import type { Schedule } from '../../lib/time/schedule.ts';
 import type { Snapshot } from '../../snapshot.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { EventName } from '../types/catalogue.ts';

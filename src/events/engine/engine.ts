@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { uptimeClock } from '../../lib/clock.ts';
 import { describe, type Log } from '../../lib/log.ts';
+import { uptimeClock } from '../../lib/time/clock.ts';
 import { resolveAddress } from '../channels/broker/address.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Source } from '../config/config.ts';

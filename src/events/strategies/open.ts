@@ -1,6 +1,6 @@
 import { newId } from '../../lib/id.ts';
 import type { Log } from '../../lib/log.ts';
-import { connectRedis, type RedisConnection } from '../../lib/redis.ts';
+import { connectRedis, type RedisConnection } from '../../lib/redis/redis.ts';
 import { monotonicClock } from './clock.ts';
 import { createGates, type Gates } from './gates.ts';
 import { createGlobalLimits } from './global/global-limits.ts';

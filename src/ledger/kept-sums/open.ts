@@ -1,4 +1,4 @@
-import type { Schedule } from '../../lib/schedule.ts';
+import type { Schedule } from '../../lib/time/schedule.ts';
 import type { SqliteStore, Store } from '../../store/database.ts';
 import { uncountedDays } from './count-values.ts';
 import {

@@ -5,7 +5,7 @@ import { hasPostgres } from '../../../test/support/brokers/postgres.ts';
 import { type Engine, postgresEngine, postgresServer, sqliteEngine } from '../../../test/support/engines.ts';
 import { madeEntry } from '../../../test/support/ledger.ts';
 import { createRandom } from '../../cli/demo-data/random.ts';
-import { createSchedule } from '../../lib/schedule.ts';
+import { createSchedule } from '../../lib/time/schedule.ts';
 import type { Store } from '../../store/database.ts';
 import { takeLease } from '../../store/lease.ts';
 import { createWriter } from '../../store/writer.ts';

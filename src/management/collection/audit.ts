@@ -3,7 +3,7 @@ import { needsFresh, permissions } from '../../access/permissions.ts';
 import { isObject, type Members } from '../../http/collection/input.ts';
 import type { Caller, Resource, Write } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { isSecretName, REDACTED } from '../../lib/secrets.ts';
+import { isSecretName, REDACTED } from '../../lib/secrets/secrets.ts';
 import type { Change, CollectionContext } from './collection.ts';
 
 type Facts = Pick<Change, 'action' | 'target' | 'before' | 'after' | 'input'>;

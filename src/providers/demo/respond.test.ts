@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import { demoAnswer } from './respond.ts';
 
 const NOW = 1_700_000_000_123;

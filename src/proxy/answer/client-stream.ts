@@ -1,8 +1,8 @@
 import type { StreamCodec } from '../../codecs/codec.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
 import { resetConnection } from '../../http/server/reset.ts';
-import { FrameBuffer } from '../../lib/frame-buffer.ts';
-import { type Frame, splitFrames } from '../../lib/sse.ts';
+import { FrameBuffer } from '../../lib/streams/frame-buffer.ts';
+import { type Frame, splitFrames } from '../../lib/streams/sse.ts';
 
 /**
  * How far the answer of a streamed request is. `opened`: the status line and keep-alives went out, and nothing of any

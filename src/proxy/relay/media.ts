@@ -4,7 +4,7 @@ import { readVendorError } from '../../codecs/openai-shared/error.ts';
 import type { MediaAnswer, MediaCodec } from '../../codecs/passthrough/media.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import { addGatewayHeaders } from '../answer/headers.ts';
 import { type AnswerReader, type ReaderContext, released } from '../answer/reader.ts';
 import { formatUsd } from '../answer/usd.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamCodec, StreamFacts } from '../../codecs/codec.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { FrameBuffer } from '../../lib/frame-buffer.ts';
+import { FrameBuffer } from '../../lib/streams/frame-buffer.ts';
 import type { ClientStream } from '../answer/client-stream.ts';
 import { addGatewayHeaders } from '../answer/headers.ts';
 import { type AnswerModel, modelInStream } from '../answer/model.ts';

@@ -1,6 +1,6 @@
 import type { ReportedError, StreamCodec } from '../../codecs/codec.ts';
-import { FrameBuffer } from '../../lib/frame-buffer.ts';
-import type { FrameSplit } from '../../lib/sse.ts';
+import { FrameBuffer } from '../../lib/streams/frame-buffer.ts';
+import type { FrameSplit } from '../../lib/streams/sse.ts';
 import { joined } from '../json/joined.ts';
 
 /** What of a chunk may go to the client. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, listOf, parseObject, textOf } from '../../codecs/json/values.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import { inputItems, withIds } from '../../responses/continuation.ts';
 import type { ResponseMemory } from '../../responses/stored.ts';
 import { namedAnswer } from '../answer/model.ts';

@@ -7,7 +7,7 @@ import type { Usage } from '../../codecs/wire-format.ts';
 import { addUsage, noUsage } from '../../codecs/wire-format.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
 import { GatewayError } from '../../lib/error.ts';
-import type { Frame } from '../../lib/sse.ts';
+import type { Frame } from '../../lib/streams/sse.ts';
 import { compactedResponse } from '../../responses/compact.ts';
 import type { ClientStream } from '../answer/client-stream.ts';
 import { translatedHeaders } from '../answer/headers.ts';

@@ -3,8 +3,8 @@ import { Transform } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { parseJson } from '../../codecs/json/lossless.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { FrameBuffer } from '../../lib/frame-buffer.ts';
-import type { FrameSplit } from '../../lib/sse.ts';
+import { FrameBuffer } from '../../lib/streams/frame-buffer.ts';
+import type { FrameSplit } from '../../lib/streams/sse.ts';
 
 /** AWS's binary framing of answers that come in pieces (smithy.io, "Amazon Event Stream"). */
 const EVENT_STREAM = 'application/vnd.amazon.eventstream';

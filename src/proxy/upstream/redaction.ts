@@ -2,7 +2,7 @@ import { secretsOf } from '../../connections/accounts/account.ts';
 import type { AccessTokens } from '../../connections/credentials/access-tokens.ts';
 import type { OpenConnection } from '../../connections/schema.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { withoutSecrets } from '../../lib/secrets.ts';
+import { withoutSecrets } from '../../lib/secrets/secrets.ts';
 import type { Failure } from '../request/failure.ts';
 
 /** Takes out of a text what a connection proves itself with to its upstream: servers quote it in their errors. */

@@ -5,8 +5,8 @@ import { stream } from '../../codecs/openai-responses/answer/stream.ts';
 import { readVendorError } from '../../codecs/openai-shared/error.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
 import type { TextSocket } from '../../http/server/websocket.ts';
-import { FrameBuffer } from '../../lib/frame-buffer.ts';
-import type { Frame } from '../../lib/sse.ts';
+import { FrameBuffer } from '../../lib/streams/frame-buffer.ts';
+import type { Frame } from '../../lib/streams/sse.ts';
 
 /** A whole answer where a stream was asked for is only taken up to this size. */
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;

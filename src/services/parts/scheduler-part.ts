@@ -1,4 +1,4 @@
-import type { JobState, Schedule } from '../../lib/schedule.ts';
+import type { JobState, Schedule } from '../../lib/time/schedule.ts';
 import { alwaysRunning, iso, isoOrNull, type Part, type PartStatus } from '../part.ts';
 import type { Check } from '../schema.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '../../lib/error.ts';
-import { makeFolder } from '../../lib/folder.ts';
+import { makeFolder } from '../../lib/files/folder.ts';
 import { newId } from '../../lib/id.ts';
 import type { Json } from '../files/value.ts';
 import { type BackupFile, type BackupManifest, backupManifest } from '../schema.ts';

@@ -1,4 +1,4 @@
-import { hasSecretForm, withoutSecrets } from '../../lib/secrets.ts';
+import { hasSecretForm, withoutSecrets } from '../../lib/secrets/secrets.ts';
 import { isObject, type Json } from '../files/value.ts';
 
 const secretName = /(api[_-]?key|token|secret|password|credential|authorization|^key$)/i;

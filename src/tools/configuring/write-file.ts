@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, open, readFile, readlink, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { makeFolder } from '../../lib/folder.ts';
+import { makeFolder } from '../../lib/files/folder.ts';
 
 /** A file as it was found. Null bytes: there is none. */
 export interface FileState {

@@ -1,4 +1,4 @@
-import { splitFrames } from '../../lib/sse.ts';
+import { splitFrames } from '../../lib/streams/sse.ts';
 import type { ToolApi } from '../tool.ts';
 import { type Finding, fail, ok, unchecked, warn } from './check.ts';
 import { type HttpAnswer, refusalIn } from './route.ts';

@@ -1,5 +1,5 @@
-import { FrameBuffer } from '../../../lib/frame-buffer.ts';
-import { type Frame, splitFrames } from '../../../lib/sse.ts';
+import { FrameBuffer } from '../../../lib/streams/frame-buffer.ts';
+import { type Frame, splitFrames } from '../../../lib/streams/sse.ts';
 import type { Command } from '../../command.ts';
 import { refusalOf } from '../../events/events-api.ts';
 import { localTime, printable } from '../../terminal/text.ts';

@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { argumentsOf } from '../../adapt/call-arguments.ts';
 import { numberOf } from '../../json/lossless.ts';
 import { addTo, growObject, overlay, ownObject } from '../../json/merge.ts';

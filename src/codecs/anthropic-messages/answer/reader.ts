@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { argumentsOf, argumentText } from '../../adapt/call-arguments.ts';
 import { callIds } from '../../adapt/call-ids.ts';
 import { numberOf } from '../../json/lossless.ts';

@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../../codec.ts';
 import { byteLengthOf, objectOf, parseObject, textOf } from '../../json/values.ts';
 import { framesIn, judgeEnd } from '../../stream/frames.ts';

@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { isStructured, withLateCitations } from '../../adapt/late-citations.ts';
 import { embedEncryptedReasoning, embedWithThought, NOT_ENCRYPTED } from '../../encrypted-reasoning/embed.ts';
 import { isObject, type JsonObject, objectOf } from '../../json/values.ts';

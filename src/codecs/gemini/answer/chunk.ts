@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { numberOf, parseJson } from '../../json/lossless.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { ValueFrame } from '../../stream/frames.ts';

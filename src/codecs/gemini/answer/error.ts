@@ -1,5 +1,5 @@
 import type { ErrorKind, GatewayError } from '../../../lib/error.ts';
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import type { ReportedError } from '../../codec.ts';
 import { numberOf } from '../../json/lossless.ts';
 import { type JsonObject, listOf, objectOf, table, textOf } from '../../json/values.ts';

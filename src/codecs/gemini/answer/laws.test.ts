@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { answers, settled } from '../../../../test/support/arbitrary.ts';
 import { replaced } from '../../../../test/support/damaged-requests.ts';
 import { fc } from '../../../../test/support/properties.ts';
-import { splitFrames } from '../../../lib/sse.ts';
+import { splitFrames } from '../../../lib/streams/sse.ts';
 import { listOf, objectOf } from '../../json/values.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import { encodeFrames } from '../../stream/frames.ts';

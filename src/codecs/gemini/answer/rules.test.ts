@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { splitFrames } from '../../../lib/sse.ts';
+import { splitFrames } from '../../../lib/streams/sse.ts';
 import { embedEncryptedReasoning } from '../../encrypted-reasoning/embed.ts';
 import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
 import type { Sealed } from '../../model/conversation.ts';

@@ -1,5 +1,5 @@
 import { lastIndexOfBytes, utf8Bytes } from '../../../lib/bytes.ts';
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../../codec.ts';
 import { QUOTE, stringEnd, valueStart } from '../../json/bytes.ts';
 import { isObject, listOf } from '../../json/values.ts';

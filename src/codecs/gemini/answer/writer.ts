@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { argumentsOf } from '../../adapt/call-arguments.ts';
 import { type JsonObject, objectOf } from '../../json/values.ts';
 import type { Sealed, Search } from '../../model/conversation.ts';

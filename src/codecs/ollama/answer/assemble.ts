@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { overlay } from '../../json/merge.ts';
 import { isObject, type JsonObject, objectOf } from '../../json/values.ts';
 import { objectIn, ValueFrame } from '../../stream/frames.ts';

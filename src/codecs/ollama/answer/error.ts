@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../../lib/error.ts';
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import type { ReportedError } from '../../codec.ts';
 import { parseObject } from '../../json/values.ts';
 import { readVendorError } from '../../openai-shared/error.ts';

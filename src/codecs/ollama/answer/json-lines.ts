@@ -1,5 +1,5 @@
 import { sliceOf, utf8Text } from '../../../lib/bytes.ts';
-import type { Frame, FrameSplit } from '../../../lib/sse.ts';
+import type { Frame, FrameSplit } from '../../../lib/streams/sse.ts';
 
 const LF = 0x0a;
 

@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { argumentText } from '../../adapt/call-arguments.ts';
 import { type CallIds, callIds } from '../../adapt/call-ids.ts';
 import { isObject, listOf, objectOf, textOf } from '../../json/values.ts';

@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { argumentsOf } from '../../adapt/call-arguments.ts';
 import { cutsOff } from '../../model/end-reason.ts';
 import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../../model/stream-part.ts';

@@ -10,7 +10,7 @@ import {
   withoutRawReasons,
 } from '../../../../test/support/arbitrary.ts';
 import { fc } from '../../../../test/support/properties.ts';
-import { splitFrames } from '../../../lib/sse.ts';
+import { splitFrames } from '../../../lib/streams/sse.ts';
 import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
 import type { AnswerContext, EndReason, StreamPart } from '../../model/stream-part.ts';
 import { encodeFrames } from '../../stream/frames.ts';

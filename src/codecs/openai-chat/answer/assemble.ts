@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { numberOf } from '../../json/lossless.ts';
 import { growObject, overlay } from '../../json/merge.ts';
 import { isObject, type JsonObject, listOf, objectOf } from '../../json/values.ts';

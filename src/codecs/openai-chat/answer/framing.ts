@@ -1,4 +1,4 @@
-import { splitFrames } from '../../../lib/sse.ts';
+import { splitFrames } from '../../../lib/streams/sse.ts';
 import type { AnswerFraming } from '../../codec.ts';
 import { encodeChoiceError, readChoiceError } from '../../openai-shared/choice-stream.ts';
 import { encodeFrames } from '../../stream/frames.ts';

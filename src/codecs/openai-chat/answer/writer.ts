@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { isStructured, withLateCitations } from '../../adapt/late-citations.ts';
 import { NOT_ENCRYPTED } from '../../encrypted-reasoning/embed.ts';
 import { urlOfSource } from '../../files/data-url.ts';

@@ -4,7 +4,7 @@ import { conversations } from '../../../../test/support/arbitrary.ts';
 import { assertRefusedByPath } from '../../../../test/support/damaged-requests.ts';
 import { fc } from '../../../../test/support/properties.ts';
 import { GatewayError } from '../../../lib/error.ts';
-import { splitFrames } from '../../../lib/sse.ts';
+import { splitFrames } from '../../../lib/streams/sse.ts';
 import { ERROR_MARK } from '../../adapt/result-mark.ts';
 import { type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import type {

@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../../model/stream-part.ts';
 import { withTextFallback } from '../../model/text-fallback.ts';
 import { doneFrame, ValueFrame } from '../../stream/frames.ts';

@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { type JsonObject, listOf, objectOf, table, textOf } from '../../json/values.ts';
 import { encodeFrames, ValueFrame } from '../../stream/frames.ts';
 import type { ItemPart, ResponsesAnswer, ResponsesItem } from '../wire.ts';

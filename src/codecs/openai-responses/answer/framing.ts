@@ -1,4 +1,4 @@
-import { splitFrames } from '../../../lib/sse.ts';
+import { splitFrames } from '../../../lib/streams/sse.ts';
 import type { AnswerFraming } from '../../codec.ts';
 import { parseObject } from '../../json/values.ts';
 import { encodeFrames } from '../../stream/frames.ts';

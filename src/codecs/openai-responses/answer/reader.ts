@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { numberOf } from '../../json/lossless.ts';
 import { isObject, listOf, objectOf, textOf, textOrNull } from '../../json/values.ts';
 import type { Sealed } from '../../model/conversation.ts';

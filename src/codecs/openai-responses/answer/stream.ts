@@ -1,5 +1,5 @@
 import { lastIndexOfBytes, utf8Bytes } from '../../../lib/bytes.ts';
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../../codec.ts';
 import { byteLengthOf, countIn, objectOf, parseObject, table, textOf } from '../../json/values.ts';
 import { DONE, framesIn, judgeEnd } from '../../stream/frames.ts';

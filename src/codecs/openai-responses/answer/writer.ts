@@ -1,4 +1,4 @@
-import type { Frame } from '../../../lib/sse.ts';
+import type { Frame } from '../../../lib/streams/sse.ts';
 import { argumentsOf } from '../../adapt/call-arguments.ts';
 import { isStructured, withLateCitations } from '../../adapt/late-citations.ts';
 import { embedEncryptedReasoning } from '../../encrypted-reasoning/embed.ts';

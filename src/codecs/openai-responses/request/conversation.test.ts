@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { withoutRawReasons } from '../../../../test/support/arbitrary.ts';
 import { GatewayError } from '../../../lib/error.ts';
-import { splitFrames } from '../../../lib/sse.ts';
+import { splitFrames } from '../../../lib/streams/sse.ts';
 import { listOf, objectOf } from '../../json/values.ts';
 import { plainDialect } from '../../model/dialect.ts';
 import type { StreamPart } from '../../model/stream-part.ts';

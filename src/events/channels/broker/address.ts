@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../../../lib/secrets.ts';
+import { withoutSecrets } from '../../../lib/secrets/secrets.ts';
 
 /** The address of a message queue, with the values of the environment variables that it names. */
 export interface Address {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { uptimeClock } from '../../../lib/clock.ts';
 import type { KeyedMutex } from '../../../lib/keyed-mutex.ts';
 import { describe, type Log } from '../../../lib/log.ts';
+import { uptimeClock } from '../../../lib/time/clock.ts';
 import type { Channel } from '../../channels/channel.ts';
 import type { CloudEvent } from '../../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Route, Trigger } from '../../config/config.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { RedisConnection } from '../../../lib/redis.ts';
-import { redisScript } from '../../../lib/redis.ts';
+import type { RedisConnection } from '../../../lib/redis/redis.ts';
+import { redisScript } from '../../../lib/redis/redis.ts';
 import { forgetMember, renewPermits, takeCall, takePermit } from './scripts.ts';
 import type { LimitStore } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { GatewayError } from './error.ts';
+import { GatewayError } from '../error.ts';
 
 /**
  * Where data is kept when nobody says: the XDG base directory, on Windows the user's local application data.

@@ -1,4 +1,4 @@
-import { withoutTrailing } from './trailing.ts';
+import { withoutTrailing } from '../trailing.ts';
 
 /** What a key that is derived from a secret can be worth at most is what the secret is worth (NIST SP 800-131A: 112 bits are the least, 128 from 2031 on). */
 const LEAST_BITS = 128;

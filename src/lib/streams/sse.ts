@@ -1,4 +1,4 @@
-import { sliceOf, utf8Text } from './bytes.ts';
+import { sliceOf, utf8Text } from '../bytes.ts';
 
 /**
  * Server-sent events, read from bytes (WHATWG HTML, "Server-sent events"): CR, LF and CRLF end a line,

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { GatewayError } from './error.ts';
+import { GatewayError } from '../error.ts';
 
 /**
  * Makes a folder and those above it that are missing, readable by their owner only. Node's own `recursive` never

@@ -1,4 +1,4 @@
-import { joinedBytes, utf8Bytes } from './bytes.ts';
+import { joinedBytes, utf8Bytes } from '../bytes.ts';
 import type { Frame, FrameSplit } from './sse.ts';
 
 /** Splits bytes into the frames that are complete in them. */
