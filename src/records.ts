@@ -171,7 +171,7 @@ export interface RecordsInput {
   store: Store;
   key: NamedKey;
   schedule: Schedule;
-  /** Told of each change of the health of a connection, or of a model at it. */
+  /** Called with each change of the health of a connection, or of a model at it. */
   onHealth(changed: StoredHealthState): void;
 }
 

@@ -40,7 +40,7 @@ export interface BackupInput {
   version: string;
   /** Milliseconds since the epoch. */
   now: number;
-  /** Told how far it is, from 0 to 1, and what is done just now. */
+  /** Called with how far it is, from 0 to 1, and what is done just now. */
   progress?: Progress;
   /** Ends it; nothing is left of it then. */
   signal?: AbortSignal;

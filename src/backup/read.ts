@@ -17,7 +17,7 @@ export function readManifest(path: string): Promise<Manifest> {
 /**
  * Reads all of a backup and compares it with its manifest.
  * @param folder where its members are written to; null for nowhere
- * @param progress told how much of the file is read, from 0 to 1
+ * @param progress called with how much of the file is read, from 0 to 1
  * @throws GatewayError that says what is wrong with it
  */
 export function unpackBackup(

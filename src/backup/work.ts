@@ -36,7 +36,7 @@ export interface WorkInput {
   tasks: BackupTasks;
   /** Records a failure that no answer told of. */
   failed(work: FailedWork): Promise<void>;
-  /** Told of each piece of work when it has ended. */
+  /** Called with each piece of work when it has ended. */
   ended?(work: EndedWork): void;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;

@@ -53,7 +53,7 @@ export interface AccountsInput {
   /** Milliseconds since the epoch. */
   now(): number;
   changed(kept: StoredHealthState): void;
-  /** Told of limits that an upstream has told of. Default: nobody is. */
+  /** Called with limits that an upstream reported. Default: nothing is called. */
   limitsRead?(connectionId: string, limits: readonly RateLimitStatus[]): void;
   /** What was kept when the gateway last ran. */
   kept?: readonly StoredHealthState[];

@@ -29,7 +29,7 @@ export interface Traces {
 
 /**
  * The decision traces of a running gateway.
- * @param onError is told of what could not be written or deleted, and of how many were lost so far
+ * @param onError is called with what could not be written or deleted, and with how many were lost so far
  */
 export function openTraces(
   store: Pick<Store, 'db' | 'insertMany'>,

@@ -13,7 +13,7 @@ export interface CallCounter {
   called(fault: unknown): void;
 }
 
-/** @param report told of each fault */
+/** @param report called with each fault */
 export function createCallCounter(now: () => number, report: (fault: unknown) => void): CallCounter {
   const counts: CallCounts = { calls: 0, faults: 0, lastCallAt: null, lastFaultAt: null };
   return {

@@ -16,7 +16,7 @@ export interface CloseLimits {
 
 export interface Closers {
   add: OnClose;
-  /** Closes each part once, the last added first, one after the other; goes on after a fault, which `onFault` is told at once. */
+  /** Closes each part once, the last added first, one after the other; goes on after a fault, and calls `onFault` with it at once. */
   closeAll(limits: CloseLimits, onFault: (fault: CloseFault) => void): Promise<void>;
 }
 

@@ -30,7 +30,7 @@ export interface OpenResponsesInput {
 
 /**
  * The stored responses of a running gateway, with a writer of their own so that the ledger never waits for them.
- * `schedule` runs the deleting of expired and surplus responses, which comes first at once; `onError` is told of what
+ * `schedule` runs the deleting of expired and surplus responses, which comes first at once; `onError` is called with what
  * could not be written or deleted, and of how many responses were lost so far.
  */
 export function openResponses(input: OpenResponsesInput): OpenResponses {

@@ -17,7 +17,7 @@ export interface GateInput {
   interrupt(error: GatewayError): void;
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Told of each change of state. */
+  /** Called with each change of state. */
   changed(): void;
 }
 

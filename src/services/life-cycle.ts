@@ -26,7 +26,7 @@ export interface LifeCycles {
 export interface LifeCycleInput {
   records: ServiceRecords;
   tasks: Tasks;
-  /** Told of what was done. */
+  /** Called with what was done. */
   announce(event: { id: string; action: string; task_id: string; message: string }): void;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;

@@ -22,7 +22,7 @@ export interface PeerGatewaysInput {
   schedule: Pick<Schedule, 'every'>;
   /** Whether somebody watches requests here. */
   watching(): boolean;
-  /** Told of a revision, and null when something may have been missed. */
+  /** Called with a revision, and null when something may have been missed. */
   onSettings(revision: number | null): void;
   onRequest(row: object): void;
   onAccount(hint: HealthHint): void;

@@ -97,9 +97,9 @@ export interface OpenStoreOptions {
   create?: boolean;
   /** Milliseconds since the epoch. */
   now?: () => number;
-  /** Told of a checkpoint that failed; it is tried again later. */
+  /** Called with a checkpoint that failed; it is tried again later. */
   onError?: (error: unknown) => void;
-  /** Told when something waits for more than a second because another process has locked the database. */
+  /** Called when something waits for more than a second because another process has locked the database. */
   onWait?: () => void;
   /** Whether the structure of the whole file is checked; of a large one in the background. Default false. */
   check?: boolean;
@@ -124,7 +124,7 @@ export interface StoreOnServerOptions extends Pick<OpenStoreOptions, 'create' | 
   dataDir?: string;
   /** How long a server that is away is waited for. Default: not at all. */
   patience?: Patience;
-  /** Told when the server stops to answer, and, with null, when it does again. */
+  /** Called when the server stops to answer, and, with null, when it does again. */
   onOutage?: (outage: { since: number; message: string } | null) => void;
 }
 

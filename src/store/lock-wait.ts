@@ -7,9 +7,9 @@ export interface LockWaitOptions {
   path: string;
   /** Milliseconds until waiting is given up. Default 15,000. */
   waitMs?: number;
-  /** Told once for each wait that lasts longer than a second. */
+  /** Called once for each wait that lasts longer than a second. */
   onWait?: () => void;
-  /** Told of every other error that an attempt ends with. */
+  /** Called with every other error that an attempt ends with. */
   onError?: (error: unknown) => void;
 }
 

@@ -47,7 +47,7 @@ interface Waiting {
 
 /**
  * Opens nothing before the first query. A thread that ends by a fault is followed by another with the next one.
- * @param onError told of each query that failed
+ * @param onError called with each query that failed
  * @param readOnly false for one that also writes: it waits for other writers, and its transactions are statements
  */
 export function createReader(

@@ -12,7 +12,7 @@ export interface SettingsView extends Pick<Store, 'db' | 'kind' | 'revision'> {
 
 /**
  * Opens what the owner of a data directory has opened and migrated before, to read it.
- * @param onOutage told when a database server stops to answer, and, with null, when it does again
+ * @param onOutage called when a database server stops to answer, and, with null, when it does again
  * @throws the database's error; GatewayError as `openPostgresStore` does
  */
 export async function openSettingsView(

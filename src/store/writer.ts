@@ -29,7 +29,7 @@ export interface WriterOptions {
   stopMs?: number;
   /** Called before each batch: writes what a reader of its rows looks for. */
   beforeBatch?: () => unknown;
-  /** Told of failures, at most once every ten seconds, and of how many rows were lost so far. */
+  /** Called with failures, at most once every ten seconds, and with how many rows were lost so far. */
   onError?: (error: unknown, dropped: number) => void;
 }
 

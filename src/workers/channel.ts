@@ -39,7 +39,7 @@ export interface ChannelInput<Heard, Told, Answered extends Questions> {
   isUrgent?(event: Told): boolean;
   /** About how many bytes an event has, where that is counted. */
   sizeOf?(event: Told): number;
-  /** Told of a fault while hearing an event. */
+  /** Called with a fault while hearing an event. */
   onError(error: unknown): void;
 }
 

@@ -25,7 +25,7 @@ export function socketPathIn(dataDir: string): string {
 
 /**
  * Has the workers listen for clients, and the server of this process for what the workers pass on.
- * @param known told of the address as soon as it is known, before the first request
+ * @param known called with the address as soon as it is known, before the first request
  * @throws the system's error when the address cannot be listened on; GatewayError as `makeOwnFolder` does
  */
 export async function listenWithWorkers(

@@ -21,7 +21,7 @@ export interface WorkerProcessInput {
   build: string | null;
   /** Told that it runs something else. It is ended. */
   outdated(): void;
-  /** Told once the process has ended, with the reason in words. */
+  /** Called once the process has ended, with the reason in words. */
   ended(reason: string): void;
 }
 

@@ -35,7 +35,7 @@ export interface Conversations<Process> {
 
 /**
  * @param limit sessions that are kept; the one that was not used for the longest time makes room
- * @param dropped told of a session that nothing will go on with
+ * @param dropped called with a session that nothing will go on with
  */
 export function createConversations<Process>(
   limit: number,

@@ -33,7 +33,7 @@ export interface PoolInput {
     model: string | null,
     signal: AbortSignal,
   ): Promise<AgentConnection>;
-  /** Told when the processes of an agent have changed. */
+  /** Called when the processes of an agent have changed. */
   changed(agent: string): void;
   /** Milliseconds since the epoch. */
   now(): number;

@@ -24,9 +24,9 @@ export interface SessionClient {
   tool(id: string): { kind: AgentSetup['permissions'][number]; title: string } | null;
   /** Whether the turn that the agent works on was cancelled. */
   isCancelled(): boolean;
-  /** Told of what the agent asked to be allowed. */
+  /** Called with what the agent asked to be allowed. */
   decided(answer: PermissionAnswer, title: string): void;
-  /** Told of what was refused: a path outside, a capability that is not there. */
+  /** Called with what was refused: a path outside, a capability that is not there. */
   refused(what: string): void;
 }
 

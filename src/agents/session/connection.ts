@@ -72,7 +72,7 @@ export interface OpenSession {
 export type PromptBlock = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
 
 export interface PromptTurn {
-  /** Told of what the agent does, in order. */
+  /** Called with what the agent does, in order. */
   onEvent(event: AgentEvent): void;
   /** Ends the turn early. */
   signal: AbortSignal;

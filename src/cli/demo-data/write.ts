@@ -42,7 +42,7 @@ export interface DemoDataInput {
   days: number;
   requests: number;
   seed: number;
-  /** Told of every so many requests that were written. */
+  /** Called after every so many requests that were written. */
   progress(written: number): void;
 }
 

@@ -37,7 +37,7 @@ export interface StreamOptions extends AnswerOptions {
    * connection, which more clients try again after.
    */
   failures?: 'event' | 'throw';
-  /** Told once when the answer has come to its end, with what it used; null where the upstream did not tell. */
+  /** Called once when the answer has come to its end, with what it used; null where the upstream did not say. */
   onUsage?(usage: Usage | null): void;
 }
 

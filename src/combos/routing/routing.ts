@@ -51,7 +51,7 @@ export interface RoutingInput {
   random(): number;
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Told where a session was answered, when that is new. Default: nobody is. */
+  /** Called with where a session was answered, when that is new. Default: nothing is called. */
   remembered?(session: string, entry: AffinityEntry): void;
 }
 

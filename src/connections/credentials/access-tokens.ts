@@ -40,7 +40,7 @@ interface TokenCacheInput {
   now(): number;
   /** Milliseconds, for pauses: never goes back. */
   steady(): number;
-  /** Told of a renewal that failed and that nobody waited for. */
+  /** Called with a renewal that failed and that no request waited for. */
   onError(connection: OpenConnection, error: unknown): void;
 }
 

@@ -44,9 +44,9 @@ export interface HttpServerOptions extends RefusalOptions {
   onHttp2Connection?(socket: Socket, behindPreface: Buffer): void;
   /** Must answer or destroy the socket, whose errors are already listened to. `head` is what followed the request. */
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, id: string): void;
-  /** Told of each exchange once its answer has ended, or its client is gone, and those who served it know. */
+  /** Called with each exchange once its answer has ended, or its client is gone, and those who served it know. */
   onClosed?(exchange: Exchange): void;
-  /** Told of every handler error that is not a GatewayError, and of any error after the headers were sent. */
+  /** Called with every handler error that is not a GatewayError, and with any error after the headers were sent. */
   onError?(error: unknown, exchange: AnyExchange | null): void;
   /** How many clients may be connected, and which paths are answered beyond that. Default: no limit. */
   connections?: Pick<ConnectionLimitOptions, 'isProbe' | 'max' | 'onCrowded'>;

@@ -41,7 +41,7 @@ export interface FinishedRun {
   readonly response: ResponseToStore | null;
   /** Targets that were passed over to the end. */
   readonly skipped: Trace['skipped'];
-  /** Told how it ended, where its answer may be given to others. */
+  /** Called with how it ended, where its answer may be given to others. */
   cache(this: void, end: RequestEnd, summary: RunSummary): void;
 }
 

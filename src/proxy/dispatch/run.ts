@@ -57,7 +57,7 @@ export interface Prepared {
   readonly body: RequestBody;
   /** Of the body, where it is to be freed as soon as no attempt can need it. */
   readonly memory: BodyMemory | null;
-  /** Told how it ended, where its answer may be kept for others. */
+  /** Called with how it ended, where its answer may be kept for others. */
   readonly cache?: FinishedRun['cache'];
 }
 

@@ -17,7 +17,7 @@ export interface WebSocketResponseSinkInput {
   socket: Pick<TextSocket, 'full' | 'send'>;
   /** Written into every message as `stream_id`; null for none. */
   streamId: string | null;
-  /** Told of the response object of a good answer; null where nobody wants it. */
+  /** Called with the response object of a good answer; null where it is not needed. */
   onResponse: ((response: JsonObject) => void) | null;
 }
 

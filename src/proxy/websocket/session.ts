@@ -40,7 +40,7 @@ export interface Sessions {
 
 type OnError = (error: unknown, exchange: AnyExchange) => void;
 
-/** @param onError is told of faults of the gateway's own */
+/** @param onError is called with faults of the gateway's own */
 export function createSessions(context: SurfaceContext, onError: OnError): Sessions {
   const recent = createLruCache<string>(MAX_REMEMBERED, (text) => text.length);
   const nextId = createRequestIds();

@@ -26,7 +26,7 @@ export interface RevisionFeedInput {
   sql(): Sql;
   /** Whether the changes of others are followed; a command that ends soon need not. */
   follow: boolean;
-  /** Told how each look at the database ended: null for well. */
+  /** Called with how each look at the database ended: null for well. */
   ended(error: unknown): void;
 }
 

@@ -14,7 +14,7 @@ const POLL_MS = 5_000;
 const MAX_CALLS = 20_000;
 
 export interface PostgresChannelInput {
-  /** @param onEvents is told of each topic that gets events. @param onLost that the connection is of no use any more */
+  /** @param onEvents is called with each topic that gets events. @param onLost is called when the connection is of no use any more */
   connect(onEvents: (topic: string) => void, onLost: (error: Error) => void): Promise<PostgresConnection>;
   /** What the configuration calls the channel. */
   channelId: string;

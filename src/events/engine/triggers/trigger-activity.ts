@@ -49,7 +49,7 @@ export interface TriggerActivity {
   running(signal: AbortSignal): Promise<boolean>;
 }
 
-/** @param onPause told when the trigger pauses, and with null when it goes on */
+/** @param onPause called when the trigger pauses, and with null when it goes on */
 export function createTriggerActivity(onPause: (pause: Pause | null) => void): TriggerActivity {
   const pauses = new Map<PauseReason, Pause>();
   const waiting = new Set<() => void>();
