@@ -1,3 +1,4 @@
+import { nthLargest } from '../lib/largest.ts';
 import { allSums, hasArchived, sumsOfKeys } from './kept-sums/read.ts';
 import { type CountedValues, countedValues } from './kept-sums/read-counts.ts';
 import { amountBits, type ValueCounts } from './kept-sums/value-counts.ts';
@@ -53,7 +54,7 @@ const ROUNDING_USD = 1e-6;
 
 /** Where in the counts the values are that cost most; more than enough: costs that are the same may differ in their last bits. */
 function dearestPlaces({ costs }: ValueCounts, most: number): number[] {
-  const least = (costs.toSorted().at(-most) ?? 0) - ROUNDING_USD;
+  const least = nthLargest(costs, most) - ROUNDING_USD;
   const places: number[] = [];
   // Not by its entries, each of which would be an array: there are 100,000.
   for (let place = 0; place < costs.length; place += 1) if ((costs[place] ?? 0) >= least) places.push(place);

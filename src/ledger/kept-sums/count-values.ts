@@ -8,7 +8,6 @@ import {
   amountBits,
   type Brief,
   createCountsSum,
-  decodeCounts,
   encodeBrief,
   encodeCounts,
   type ValueCounts,
@@ -221,7 +220,7 @@ export async function countDay(db: Db, day: number): Promise<boolean> {
       .where('at', '>=', day)
       .where('at', '<', day + DAY_MS)
       .execute();
-    for (const { counts } of rows) sum.add(decodeCounts(counts));
+    for (const { counts } of rows) sum.addBytes(counts);
     const counts = sum.sum();
     counted.set(attribute, encodeCounts(counts));
     if (attribute === 'key_id')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { decodeColumns, encodeColumns } from './packed-columns.ts';
+import { encodeColumns, readColumns } from './packed-columns.ts';
 
 const written = (columns: Record<string, number[]>) =>
   encodeColumns({
@@ -10,8 +10,9 @@ const written = (columns: Record<string, number[]>) =>
   });
 
 const read = (bytes: Uint8Array) => {
-  const { columns, facts, length } = decodeColumns(bytes);
-  const plain = Object.fromEntries([...columns].map(([name, column]) => [name, [...column]]));
+  const { eachColumn, facts, length } = readColumns(bytes);
+  const plain: Record<string, number[]> = {};
+  for (const [name, column] of eachColumn(new Float64Array(length + 1))) plain[name] = [...column];
   return { length, facts, columns: plain };
 };
 

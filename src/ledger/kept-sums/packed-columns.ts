@@ -53,21 +53,13 @@ export function encodeColumns({ columns, facts, length }: PackedColumns): Uint8A
   return bytes;
 }
 
-/** Reads what `encodeColumns` has written. */
-export function decodeColumns(bytes: Uint8Array): PackedColumns {
-  const { eachColumn, facts, length } = readColumns(bytes);
-  const columns = new Map<string, Float64Array>();
-  for (const [name, column] of eachColumn(new Float64Array(length))) columns.set(name, column.slice());
-  return { length, facts, columns };
-}
-
 /** Columns that are read one after the other. */
 export interface ColumnReader extends Pick<PackedColumns, 'facts' | 'length'> {
   /** @param room where each column is written, in the place of the last; at least as long as they are */
   eachColumn(room: Float64Array): Iterable<[name: string, column: Float64Array]>;
 }
 
-/** The same without memory for all columns at once. Machines that run Node.js are little-endian. */
+/** Reads what `encodeColumns` has written, without memory for all columns at once. Machines that run Node.js are little-endian. */
 export function readColumns(bytes: Uint8Array): ColumnReader {
   const start = HEADER_BYTES + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const text = new TextDecoder().decode(bytes.subarray(HEADER_BYTES, start));

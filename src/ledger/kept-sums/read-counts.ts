@@ -7,14 +7,7 @@ import { briefOf, type CountResult, countedIn, sorted } from './count-values.ts'
 import type { MissingSpan } from './missing.ts';
 import { rolledCountsOf, validRollups } from './rollups.ts';
 import { DAY_MS, HOUR_MS, rollupSteps, rollupStepsBetween } from './sets.ts';
-import {
-  type Brief,
-  type CountsSum,
-  createCountsSum,
-  decodeBrief,
-  decodeCounts,
-  type ValueCounts,
-} from './value-counts.ts';
+import { type Brief, type CountsSum, createCountsSum, type ValueCounts } from './value-counts.ts';
 
 /** Requests that began at or after `since` and before `before`, in milliseconds since the epoch; null: of all times. */
 export interface CountedTime {
@@ -147,7 +140,7 @@ async function sumOfSpans(
   const sum = createCountsSum();
   const left = new Set(hours);
   let isBrief = false;
-  const addFrom = async (name: string, stepMs: number, starts: readonly number[], isOfBrief: boolean) => {
+  const addFrom = async (name: string, stepMs: number, starts: readonly number[], ofBrief?: Brief) => {
     const whole = starts.filter((at) => hoursOf(at, stepMs).every((hour) => left.has(hour)));
     for (let start = 0; start < whole.length; start += SPANS_AT_ONCE)
       for (const { at, counts } of await countsAt(
@@ -156,9 +149,9 @@ async function sumOfSpans(
         stepMs,
         whole.slice(start, start + SPANS_AT_ONCE),
       )) {
-        sum.add(isOfBrief ? decodeBrief(bytesOf(counts)) : decodeCounts(bytesOf(counts)));
+        sum.addBytes(bytesOf(counts), ofBrief);
         for (const hour of hoursOf(at, stepMs)) left.delete(hour);
-        isBrief ||= isOfBrief;
+        isBrief ||= ofBrief !== undefined;
         await setImmediate();
       }
   };
@@ -167,14 +160,14 @@ async function sumOfSpans(
     const rolled = rolledCountsOf(attribute, stepMs);
     const fitting =
       rolled.find((one) => one.brief === brief) ?? rolled.find((one) => one.brief === undefined);
-    if (fitting !== undefined) await addFrom(fitting.name, stepMs, starts, fitting.brief !== undefined);
+    if (fitting !== undefined) await addFrom(fitting.name, stepMs, starts, fitting.brief);
   };
   for (const stepMs of rollupStepsBetween(DAY_MS, Number.POSITIVE_INFINITY)) await addRollups(stepMs);
   const days = () => [...new Set([...left].map((at) => Math.floor(at / DAY_MS) * DAY_MS))];
-  if (brief !== undefined) await addFrom(briefOf(attribute, brief), DAY_MS, days(), true);
-  await addFrom(attribute, DAY_MS, days(), false);
+  if (brief !== undefined) await addFrom(briefOf(attribute, brief), DAY_MS, days(), brief);
+  await addFrom(attribute, DAY_MS, days());
   for (const stepMs of rollupStepsBetween(HOUR_MS, DAY_MS)) await addRollups(stepMs);
-  await addFrom(attribute, HOUR_MS, [...left], false);
+  await addFrom(attribute, HOUR_MS, [...left]);
   return { sum, isBrief };
 }
 

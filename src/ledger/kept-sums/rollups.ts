@@ -8,15 +8,7 @@ import { briefOf } from './count-values.ts';
 import type { MissingSpan } from './missing.ts';
 import { createPackedSumsTotal, encodeSums } from './packed-sums.ts';
 import { DAY_MS, HOUR_MS, packedSets, type RollupStep, rollupSteps } from './sets.ts';
-import {
-  type Brief,
-  briefs,
-  createCountsSum,
-  decodeBrief,
-  decodeCounts,
-  encodeBrief,
-  encodeCounts,
-} from './value-counts.ts';
+import { type Brief, briefs, createCountsSum, encodeBrief, encodeCounts } from './value-counts.ts';
 
 type Db = Kysely<Tables>;
 
@@ -171,7 +163,7 @@ async function addedCounts(
   if (rows.length === 0) return null;
   const sum = createCountsSum();
   for (const { counts } of rows) {
-    sum.add(brief === undefined ? decodeCounts(bytesOf(counts)) : decodeBrief(bytesOf(counts)));
+    sum.addBytes(bytesOf(counts), brief);
     await setImmediate();
   }
   return brief === undefined ? encodeCounts(sum.sum()) : encodeBrief(sum.sum(), brief);

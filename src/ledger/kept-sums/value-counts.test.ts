@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createCountsSum, decodeCounts, encodeCounts, type ValueCounts } from './value-counts.ts';
+import { createCountsSum, encodeBrief, encodeCounts, type ValueCounts } from './value-counts.ts';
 
 const counts = (numbers: number[], costs: number[], requests = numbers.map(() => 1)): ValueCounts => ({
   numbers: Uint32Array.from(numbers),
@@ -14,16 +14,45 @@ const counts = (numbers: number[], costs: number[], requests = numbers.map(() =>
 const plain = (one: ValueCounts) =>
   Object.fromEntries(Object.entries(one).map(([name, column]) => [name, [...column]]));
 
+const read = (...all: readonly Uint8Array[]) => {
+  const sum = createCountsSum();
+  for (const bytes of all) sum.addBytes(bytes);
+  return sum.sum();
+};
+
 it('are read as they were written, whole numbers in few bytes', () => {
-  const written = counts([0, 3, 70_000, 4_000_000_000], [0, 0.1, -2.5, 1e9], [1, 256, 70_000, 2 ** 40]);
-  assert.deepEqual(plain(decodeCounts(encodeCounts(written))), plain(written));
-  assert.deepEqual(plain(decodeCounts(encodeCounts(counts([], [])))), plain(counts([], [])));
+  const written = counts([0, 3, 70_000, 400_000], [0, 0.1, -2.5, 1e9], [1, 256, 70_000, 2 ** 40]);
+  assert.deepEqual(plain(read(encodeCounts(written))), plain(written));
+  assert.deepEqual(plain(read(encodeCounts(counts([], [])))), plain(counts([], [])));
   const bytes = encodeCounts(counts([1, 2, 3], [1, 2, 3]));
   assert.equal(bytes.length, 4 + 6 + 3 * (1 + 1 + 1 + 1 + 2 + 1));
   // As a part of something larger, at any place.
   const within = new Uint8Array(bytes.length + 1);
   within.set(bytes, 1);
-  assert.deepEqual([...decodeCounts(within.subarray(1)).numbers], [1, 2, 3]);
+  assert.deepEqual([...read(within.subarray(1), bytes).requests], [2, 2, 2]);
+});
+
+it('of a brief are what it is of, and nothing else', () => {
+  for (const numbers of [[0], [7], [0, 1, 9]]) {
+    const written = counts(
+      numbers,
+      numbers.map(() => 0.25),
+    );
+    const sum = createCountsSum();
+    for (let time = 0; time < 2; time += 1) sum.addBytes(encodeBrief(written, 'costs'), 'costs');
+    sum.addBytes(encodeBrief(written, 'requests'), 'requests');
+    const { costs, requests, tokens } = sum.sum();
+    assert.deepEqual([...sum.sum().numbers], numbers);
+    assert.deepEqual(
+      [...costs],
+      numbers.map(() => 0.5),
+    );
+    assert.deepEqual(
+      [...requests],
+      numbers.map(() => 3),
+    );
+    assert.ok(tokens.every((value) => value === 0));
+  }
 });
 
 it('are added up by value, costs to the last digit', () => {

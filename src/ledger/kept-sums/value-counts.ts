@@ -1,5 +1,5 @@
 import { exact } from '../sums.ts';
-import { decodeColumns, encodeColumns } from './packed-columns.ts';
+import { type ColumnReader, encodeColumns, readColumns } from './packed-columns.ts';
 
 /** How often values occur among requests, and what these cost: one entry for each value, in arrays of the same length. */
 export interface ValueCounts {
@@ -57,21 +57,26 @@ export function encodeCounts(counts: ValueCounts): Uint8Array {
   return bytes;
 }
 
-/** Reads what `encodeCounts` has written. Machines that run Node.js are little-endian. */
-export function decodeCounts(bytes: Uint8Array): ValueCounts {
+/** Reads what `encodeCounts` has written, one column after the other. Machines that run Node.js are little-endian. */
+function readCounts(bytes: Uint8Array): Omit<ColumnReader, 'facts'> {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  let at = COUNT_BYTES;
-  const next = (): Float64Array => {
-    const width = bytes[at] ?? 8;
-    at += WIDTH_BYTES;
-    const column = columnOf(width, length);
-    new Uint8Array(column.buffer).set(bytes.subarray(at, at + width * length));
-    at += width * length;
-    // All of one type, so that what adds them up is compiled for it.
-    return column instanceof Float64Array ? column : new Float64Array(column);
+  return {
+    length,
+    *eachColumn(room) {
+      // All of one type, so that what adds them up is compiled for it.
+      const column = room.subarray(0, length);
+      let at = COUNT_BYTES;
+      for (const name of names) {
+        const width = bytes[at] ?? 8;
+        at += WIDTH_BYTES;
+        const packed = columnOf(width, length);
+        new Uint8Array(packed.buffer).set(bytes.subarray(at, at + packed.byteLength));
+        at += packed.byteLength;
+        column.set(packed);
+        yield [name, column];
+      }
+    },
   };
-  const [numbers, requests, failed, costs, tokens, known] = [next(), next(), next(), next(), next(), next()];
-  return { numbers: fromDistances(numbers), requests, failed, costs, tokens, known };
 }
 
 function distances(numbers: Column): Column {
@@ -83,16 +88,6 @@ function distances(numbers: Column): Column {
     last = number;
   }
   return apart;
-}
-
-function fromDistances(apart: Float64Array): Float64Array {
-  const numbers = new Float64Array(apart.length);
-  let last = 0;
-  for (let index = 0; index < apart.length; index += 1) {
-    last += apart[index] ?? 0;
-    numbers[index] = last;
-  }
-  return numbers;
 }
 
 function widthOf(column: Column): number {
@@ -138,24 +133,11 @@ export function encodeBrief(counts: ValueCounts, brief: Brief): Uint8Array {
   return encodeColumns({ length: counts.numbers.length, facts: null, columns });
 }
 
-/** Reads what `encodeBrief` has written; what was left out is 0. */
-export function decodeBrief(bytes: Uint8Array): ValueCounts {
-  const { columns, length } = decodeColumns(bytes);
-  const zeros = new Float64Array(length);
-  const column = (name: keyof ValueCounts) => columns.get(name) ?? zeros;
-  return {
-    numbers: fromDistances(column('numbers')),
-    requests: column('requests'),
-    failed: column('failed'),
-    costs: column('costs'),
-    tokens: column('tokens'),
-    known: column('known'),
-  };
-}
-
 /** Adds up counts of many spans of time. Costs are added with compensation (Neumaier's), as SQLite does. */
 export interface CountsSum {
   add(counts: ValueCounts): void;
+  /** The same of what `encodeCounts` or, with its name, `encodeBrief` has written, without memory for each of its columns. */
+  addBytes(bytes: Uint8Array, brief?: Brief): void;
   /** Above all numbers of values so far. */
   size(): number;
   sum(): ValueCounts;
@@ -163,76 +145,139 @@ export interface CountsSum {
 
 export function createCountsSum(): CountsSum {
   // By the number of the value.
-  let requests = new Float64Array(0);
-  let failed = new Float64Array(0);
-  let costs = new Float64Array(0);
-  let lost = new Float64Array(0);
-  let tokens = new Float64Array(0);
-  let known = new Uint8Array(0);
-  const makeRoom = (size: number) => {
-    if (size <= requests.length) return;
-    const room = Math.max(size, 2 * requests.length);
-    const larger = (column: Float64Array<ArrayBuffer>) => {
-      const grown = new Float64Array(room);
-      grown.set(column);
-      return grown;
-    };
-    [requests, failed, costs, lost, tokens] = [
-      larger(requests),
-      larger(failed),
-      larger(costs),
-      larger(lost),
-      larger(tokens),
-    ];
-    const grown = new Uint8Array(room);
-    grown.set(known);
-    known = grown;
+  let totals = emptyTotals(0);
+  let size = 0;
+  // Of the span that is being added: the number at each place, and the column that is being read.
+  let numbers = new Uint32Array(0);
+  let room = new Float64Array(0);
+  const makeRoom = (length: number) => {
+    if (room.length >= length) return;
+    room = new Float64Array(2 * length);
+    numbers = new Uint32Array(2 * length);
+  };
+  const reach = (above: number) => {
+    size = Math.max(size, above);
+    if (above > totals.requests.length)
+      totals = enlarged(totals, Math.max(above, 2 * totals.requests.length));
+  };
+  const addColumn = (name: string, column: Column, length: number): void => {
+    switch (name) {
+      case 'requests':
+      case 'failed':
+      case 'tokens':
+        addTo(totals[name], numbers, column, length);
+        break;
+      case 'costs':
+        addExactly(totals, numbers, column, length);
+        break;
+      case 'known':
+        for (let index = 0; index < length; index += 1) {
+          const number = numbers[index] ?? 0;
+          totals.known[number] = (totals.known[number] ?? 0) | (column[index] ?? 0);
+        }
+        break;
+    }
+  };
+  const placeByDistances = (apart: Float64Array, length: number): void => {
+    let last = 0;
+    for (let index = 0; index < length; index += 1) {
+      last += apart[index] ?? 0;
+      numbers[index] = last;
+    }
+    reach(last + 1);
   };
   return {
     add(counts) {
       const { length } = counts.numbers;
-      makeRoom((counts.numbers[length - 1] ?? -1) + 1);
-      for (let index = 0; index < length; index += 1) {
-        const number = counts.numbers[index] ?? 0;
-        requests[number] = (requests[number] ?? 0) + (counts.requests[index] ?? 0);
-        failed[number] = (failed[number] ?? 0) + (counts.failed[index] ?? 0);
-        tokens[number] = (tokens[number] ?? 0) + (counts.tokens[index] ?? 0);
-        known[number] = (known[number] ?? 0) | (counts.known[index] ?? 0);
-        const cost = counts.costs[index] ?? 0;
-        const before = costs[number] ?? 0;
-        const after = before + cost;
-        costs[number] = after;
-        lost[number] =
-          (lost[number] ?? 0) +
-          (Math.abs(before) >= Math.abs(cost) ? before - after + cost : cost - after + before);
-      }
+      makeRoom(length);
+      numbers.set(counts.numbers);
+      reach((numbers[length - 1] ?? 0) + 1);
+      for (const name of names) if (name !== 'numbers') addColumn(name, counts[name], length);
     },
-    size: () => requests.length,
-    sum() {
-      let length = 0;
-      for (let number = 0; number < requests.length; number += 1)
-        if ((requests[number] ?? 0) > 0) length += 1;
-      const columns = () => new Float64Array(length);
-      const total = {
-        numbers: columns(),
-        requests: columns(),
-        failed: columns(),
-        costs: columns(),
-        tokens: columns(),
-        known: columns(),
-      };
-      let index = 0;
-      for (let number = 0; number < requests.length; number += 1) {
-        if ((requests[number] ?? 0) === 0) continue;
-        total.numbers[index] = number;
-        total.requests[index] = requests[number] ?? 0;
-        total.failed[index] = failed[number] ?? 0;
-        total.costs[index] = (costs[number] ?? 0) + (lost[number] ?? 0);
-        total.tokens[index] = tokens[number] ?? 0;
-        total.known[index] = known[number] ?? 0;
-        index += 1;
-      }
-      return total;
+    addBytes(bytes, brief) {
+      const { eachColumn, length } = brief === undefined ? readCounts(bytes) : readColumns(bytes);
+      if (length === 0) return;
+      makeRoom(length);
+      // Of one value alone, null, there is no column of numbers in a brief.
+      numbers[0] = 0;
+      reach(1);
+      for (const [name, column] of eachColumn(room))
+        if (name === 'numbers') placeByDistances(column, length);
+        else addColumn(name, column, length);
     },
+    size: () => size,
+    sum: () => countsOf(totals, size),
+  };
+}
+
+interface Totals {
+  requests: Float64Array;
+  failed: Float64Array;
+  costs: Float64Array;
+  /** What the sums of costs are off by. */
+  lost: Float64Array;
+  tokens: Float64Array;
+  known: Uint8Array;
+}
+
+function emptyTotals(length: number): Totals {
+  const column = () => new Float64Array(length);
+  return {
+    requests: column(),
+    failed: column(),
+    costs: column(),
+    lost: column(),
+    tokens: column(),
+    known: new Uint8Array(length),
+  };
+}
+
+function enlarged(totals: Totals, length: number): Totals {
+  const larger = emptyTotals(length);
+  for (const name of Object.keys(larger) as (keyof Totals)[]) larger[name].set(totals[name]);
+  return larger;
+}
+
+function addTo(total: Float64Array, numbers: Uint32Array, column: Column, length: number): void {
+  for (let index = 0; index < length; index += 1) {
+    const number = numbers[index] ?? 0;
+    total[number] = (total[number] ?? 0) + (column[index] ?? 0);
+  }
+}
+
+function addExactly({ costs, lost }: Totals, numbers: Uint32Array, column: Column, length: number): void {
+  for (let index = 0; index < length; index += 1) {
+    const number = numbers[index] ?? 0;
+    const cost = column[index] ?? 0;
+    const before = costs[number] ?? 0;
+    const after = before + cost;
+    costs[number] = after;
+    lost[number] =
+      (lost[number] ?? 0) +
+      (Math.abs(before) >= Math.abs(cost) ? before - after + cost : cost - after + before);
+  }
+}
+
+/** The values that occur. */
+function countsOf({ costs, failed, known, lost, requests, tokens }: Totals, size: number): ValueCounts {
+  const numbers = new Float64Array(size);
+  let length = 0;
+  for (let number = 0; number < size; number += 1) {
+    if ((requests[number] ?? 0) === 0) continue;
+    numbers[length] = number;
+    length += 1;
+  }
+  const column = (of: (number: number) => number) => {
+    const values = new Float64Array(length);
+    for (let index = 0; index < length; index += 1) values[index] = of(numbers[index] ?? 0);
+    return values;
+  };
+  return {
+    numbers: numbers.slice(0, length),
+    requests: column((number) => requests[number] ?? 0),
+    failed: column((number) => failed[number] ?? 0),
+    costs: column((number) => (costs[number] ?? 0) + (lost[number] ?? 0)),
+    tokens: column((number) => tokens[number] ?? 0),
+    known: column((number) => known[number] ?? 0),
   };
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Condition, ListQuery } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { nthLargest } from '../../lib/largest.ts';
 import type { Store } from '../../store/database.ts';
 import { countedColumns, type ValueAttribute, valueAttributes } from '../counted-columns.ts';
 import { ledgerSums, sumsOfKeys } from '../kept-sums/read.ts';
@@ -148,8 +149,11 @@ async function firstOf(
   top: number,
 ): Promise<RequestCount[]> {
   const requestsAt = (index: number) => counts.requests[index] ?? 0;
-  const least = counts.requests.toSorted().at(-top) ?? 0;
-  const indexes = [...counts.numbers.keys()].filter((index) => requestsAt(index) >= least);
+  const least = nthLargest(counts.requests, top);
+  const indexes: number[] = [];
+  // Not by an array of all indexes: of keys there are 100,000.
+  for (let index = 0; index < counts.requests.length; index += 1)
+    if (requestsAt(index) >= least) indexes.push(index);
   const values = await valuesOf(indexes.map((index) => counts.numbers[index] ?? 0));
   const valueAt = (index: number) => values.get(counts.numbers[index] ?? 0) ?? null;
   return indexes
