@@ -10,8 +10,9 @@ export interface DelayedPort {
   /**
    * The connections that are open stay so, and nothing passes on them any more, also not the end of either side: the other end
    * vanished, and nobody was told. What is left of them then is closed after half a minute, as by servers that look for dead clients.
+   * @param besides how many of them, those that were opened last, stay as they are
    */
-  silence(): void;
+  silence(besides?: number): void;
   /** Ends every connection, as a broken network does. */
   cut(): void;
   close(): Promise<void>;
@@ -23,12 +24,13 @@ const ORPHAN_MS = 30_000;
 /** A port that passes everything on to another one on this machine, later. */
 export async function delayedPort(target: () => number, delayMs = 0): Promise<DelayedPort> {
   const sockets = new Set<Socket>();
-  /** Connections of another one than this are silent. */
-  let generation = {};
+  /** Those that are open, in the order in which they were opened. */
+  const connections = new Set<{ silent: boolean }>();
   const own = { delayMs, refuses: false };
   const server = createServer((client) => {
     if (own.refuses) return void client.destroy();
-    const opened = generation;
+    const connection = { silent: false };
+    connections.add(connection);
     const upstream = connect(target(), '127.0.0.1');
     for (const socket of [client, upstream]) {
       socket.setNoDelay(true);
@@ -36,16 +38,17 @@ export async function delayedPort(target: () => number, delayMs = 0): Promise<De
       socket.on('error', () => {});
       socket.on('close', () => {
         sockets.delete(socket);
+        connections.delete(connection);
         const endBoth = () => {
           client.destroy();
           upstream.destroy();
         };
-        if (opened === generation) endBoth();
+        if (!connection.silent) endBoth();
         else setTimeout(endBoth, ORPHAN_MS).unref();
       });
     }
     const pass = (to: Socket, piece: Buffer) => {
-      if (opened === generation) to.write(piece);
+      if (!connection.silent) to.write(piece);
     };
     client.on('data', (piece) => later(own.delayMs, () => pass(upstream, piece)));
     upstream.on('data', (piece) => pass(client, piece));
@@ -70,8 +73,9 @@ export async function delayedPort(target: () => number, delayMs = 0): Promise<De
     set refuses(is) {
       own.refuses = is;
     },
-    silence() {
-      generation = {};
+    silence(besides = 0) {
+      const silenced = [...connections].slice(0, connections.size - besides);
+      for (const connection of silenced) connection.silent = true;
     },
     cut,
     async close() {

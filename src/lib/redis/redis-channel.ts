@@ -1,3 +1,5 @@
+import { createAnswerWatch } from './answer-watch.ts';
+
 /** A channel of Redis by which processes tell each other what may be lost: who is not connected does not hear it. */
 export interface RedisChannel {
   /** Sends a text to all who listen, this process included. Never waits; without a connection it is dropped. */
@@ -50,23 +52,16 @@ export async function openRedisChannel(input: RedisChannelInput): Promise<RedisC
     });
   });
   for (const client of [sender, listener]) client.connect().catch(() => {});
-  /** Since when no answer has come to what was sent; null where none is missing. */
-  let unansweredSince: number | null = null;
-  const answered = (): void => {
-    unansweredSince = null;
-  };
+  const watch = createAnswerWatch(silenceMs);
   return {
     send(text) {
       if (!sender.isReady) return;
-      const now = performance.now();
-      unansweredSince ??= now;
-      if (now - unansweredSince > silenceMs) {
-        // The socket does not count as silent as long as something is written to it.
+      if (!watch.maySend()) {
         sender.destroy();
         sender.connect().catch(() => {});
-        return answered();
+        return watch.answered();
       }
-      sender.publish(channel, text).then(answered, answered);
+      sender.publish(channel, text).then(watch.answered, watch.answered);
     },
     async close() {
       for (const client of [sender, listener]) if (client.isOpen) client.destroy();

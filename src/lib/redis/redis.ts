@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createAnswerWatch } from './answer-watch.ts';
 
 export interface RedisConnection {
   /** Whether there is a connection. */
@@ -19,11 +20,12 @@ export interface RedisConnectionInput {
   onError(error: Error): void;
   /** Called each time when there is a connection. */
   onReady(): void;
+  /** For how long nothing may be answered until a connection is given up, in milliseconds. Default 10,000. */
+  silenceMs?: number;
 }
 
 const CONNECT_MS = 2_000;
 const MAX_PAUSE_MS = 500;
-/** A connection on which nothing comes for so long is given up. */
 const SILENCE_MS = 10_000;
 
 export function redisScript(text: string): RedisScript {
@@ -34,6 +36,7 @@ export function redisScript(text: string): RedisScript {
 export async function connectRedis({
   onError,
   onReady,
+  silenceMs = SILENCE_MS,
   url,
 }: RedisConnectionInput): Promise<RedisConnection> {
   const { createClient } = await import('@redis/client');
@@ -43,12 +46,24 @@ export async function connectRedis({
     disableOfflineQueue: true,
     socket: {
       connectTimeout: CONNECT_MS,
-      socketTimeout: SILENCE_MS,
+      socketTimeout: silenceMs,
       reconnectStrategy: (tries) => Math.min(MAX_PAUSE_MS, 50 * 2 ** Math.min(tries, 10)),
     },
   });
   client.on('error', onError);
   client.on('ready', onReady);
+  const watch = createAnswerWatch(silenceMs);
+  client.on('ready', watch.answered);
+  const send = async (command: string[]): Promise<unknown> => {
+    if (!watch.maySend()) {
+      watch.answered();
+      client.destroy();
+      client.connect().catch(() => {});
+      onError(new Error(`Redis has not answered for ${silenceMs / 1_000} s`));
+    }
+    // Without a connection, the client refuses it at once.
+    return client.sendCommand(command).finally(watch.answered);
+  };
   const first = client.connect().catch(() => {});
   await Promise.race([first, new Promise((resolve) => setTimeout(resolve, CONNECT_MS).unref())]);
   return {
@@ -56,10 +71,10 @@ export async function connectRedis({
     async run({ sha, text }, keys, values) {
       const rest = [String(keys.length), ...keys, ...values];
       try {
-        return await client.sendCommand(['EVALSHA', sha, ...rest]);
+        return await send(['EVALSHA', sha, ...rest]);
       } catch (error) {
         if (!String(error).includes('NOSCRIPT')) throw error;
-        return client.sendCommand(['EVAL', text, ...rest]);
+        return send(['EVAL', text, ...rest]);
       }
     },
     async close() {

@@ -6,6 +6,7 @@ import { hasRedis, startRedis } from '../../../../test/support/brokers/redis.ts'
 import type { PrivateBroker } from '../../../../test/support/brokers/server-process.ts';
 import { describeChannel, receiveSome, testEvent } from '../../../../test/support/channel-contract.ts';
 import { guarantees } from '../../../../test/support/channel-guarantees.ts';
+import { delayedPort } from '../../../../test/support/delayed-port.ts';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 import { waitFor } from '../../../../test/support/gateway.ts';
 
@@ -89,5 +90,35 @@ describe('a channel on Redis', { skip: hasRedis ? false : 'redis-server is not i
     await client.aclSetUser('default', '+xack');
     await settleOne('2');
     await waitFor('the end of the failure', () => channel.degradations().length === 0);
+  });
+
+  it('takes what a dead gateway held when its first connection was cut off, and nobody was told', async (t) => {
+    const port = await delayedPort(() => server.port);
+    t.after(port.close);
+    let topic = '';
+    const onTopic = (name: string) => {
+      topic = name;
+    };
+    const { channel: taker } = await openBrokerChannels(
+      t,
+      { scheme: 'redis', url: server.url.replace(`:${server.port}`, `:${port.port}`) },
+      undefined,
+      onTopic,
+    );
+    await taker.subscribe('x');
+    await taker.publish(testEvent('1'));
+    const [first] = await receiveSome(taker, 'x', 1);
+    await taker.ack('x', first?.id ?? '');
+    // That of the consumer, which waits for new messages, is the last one.
+    port.silence(1);
+    const client = await createClient({ url: server.url }).connect();
+    t.after(() => client.destroy());
+    // At once, so that the taker does not get it.
+    await client
+      .multi()
+      .xAdd(topic, '*', { data: '{}', 'content-type': 'text/plain' })
+      .xReadGroup('modelgate:x', 'dead', { key: topic, id: '>' })
+      .exec();
+    await receiveSome(taker, 'x', 1);
   });
 });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createClient, RESP_TYPES } from '@redis/client';
+import { createAnswerWatch } from '../../../lib/redis/answer-watch.ts';
 import { decodeRedis, encodeRedis, type RedisFields } from '../../cloudevents/redis.ts';
 import type { BrokerConnection, BrokerMessage, BrokerReceiver, ConnectInput } from '../broker/broker.ts';
 import { contentOf } from '../broker/content.ts';
@@ -80,11 +81,23 @@ function createRedisClient(
     database,
     name: 'modelgate',
     disableOfflineQueue: true,
-    pingInterval: PING_MS,
     socket: tls ? { ...socket, tls: true } : socket,
   });
+  const watch = createAnswerWatch(SILENCE_MS);
+  const ping = () => {
+    if (!client.isReady) clearInterval(pings);
+    else if (!watch.maySend()) onLost(new Error(`Redis has not answered for ${SILENCE_MS / 1_000} s`));
+    else client.ping().then(watch.answered, watch.answered);
+  };
+  let pings: NodeJS.Timeout | undefined;
+  client.on('ready', () => {
+    pings = setInterval(ping, PING_MS);
+  });
   client.on('error', onLost);
-  client.on('end', () => onLost(new Error('Redis closed the connection')));
+  client.on('end', () => {
+    clearInterval(pings);
+    onLost(new Error('Redis closed the connection'));
+  });
   return client;
 }
 
