@@ -1,29 +1,39 @@
 /**
- * What a request costs with and without workers, in CPU time of all processes of the gateway, which does not depend on what else
- * runs on the machine; and how evenly the workers took the requests.
- *   node bench/workers.ts [--requests N] [--connections N] [--rounds N] [--json]
- * A gateway whose workers take CPU as one process does, and whose owner takes little, serves twice as much with two of them
- * on two cores.
+ * What a request costs with and without workers, in CPU time of all processes of the gateway, and how evenly the workers took the
+ * requests.
+ *   node bench/workers.ts [--requests N] [--connections N] [--rounds N] [--lanes LIST] [--against DIR] [--json]
+ * The lanes take turns: one process; a gateway with two workers; and two separate gateways of one process each, which share the
+ * requests. The last is the control: as many busy processes on the two cores as the workers are, which have nothing in common.
+ * `--against` runs another checkout in the same turns. All processes have the same number of connections. Turns are short and
+ * many, and lower quartiles of them count, because other work on the machine can only add to a turn.
+ * At saturation two cores serve 2 / (CPU of a request) a second and one core 1 / (CPU of a request): their ratio is the scaling.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type RunningGateway, startGateway } from '../test/support/gateway.ts';
+import { createRandom } from '../src/cli/demo-data/random.ts';
+import type { RunningGateway, startGateway } from '../test/support/gateway.ts';
 import type { LoopJob, LoopResult } from './load.ts';
 import { type Format, planName } from './plan.ts';
+import { root } from './subject.ts';
 
 const flags = parseArgs({
   options: {
-    requests: { type: 'string', default: '4000' },
+    /** Of each turn, and at first to warm up. */
+    requests: { type: 'string', default: '1000' },
+    'warm-up': { type: 'string', default: '8000' },
+    /** Of each process. */
     connections: { type: 'string', default: '16' },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '24' },
+    lanes: { type: 'string', default: 'one,workers,separate' },
+    against: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 }).values;
 
-/** Clock ticks of proc(5), which are hundredths of a second on every Linux. */
-const TICK_US = 10_000;
 const CHAT: Format = 'chat';
 const plan = planName({
   kind: 'json',
@@ -34,14 +44,43 @@ const plan = planName({
   answerBytes: 1_024,
 });
 
-interface Measured {
+interface Lane {
+  name: string;
+  gateways: number;
+  /** Of each gateway; 1: it is one process. */
   workers: number;
-  limited: boolean;
-  /** Microseconds of CPU for each request: of the process that was started, and of each worker. */
+}
+
+const lanes = {
+  one: { name: 'one process', gateways: 1, workers: 1 },
+  workers: { name: 'two workers', gateways: 1, workers: 2 },
+  separate: { name: 'two separate gateways', gateways: 2, workers: 1 },
+} as const satisfies Record<string, Lane>;
+
+type LaneId = keyof typeof lanes;
+
+/** The gateways of a lane, ready for requests. */
+interface Subject {
+  /** With the checkout, where two are compared. */
+  name: string;
+  lane: LaneId;
+  gateways: readonly RunningGateway[];
+  /** A key without and one with a limit, for each gateway. */
+  keys: { plain: readonly string[]; limited: readonly string[] };
+}
+
+type KeyKind = keyof Subject['keys'];
+const keyKinds = ['plain', 'limited'] as const;
+
+/** Microseconds of CPU for each request of a turn. */
+interface Turn {
+  subject: string;
+  lane: LaneId;
+  key: KeyKind;
+  total: number;
+  /** Of the processes that own data directories, and of each other process. */
   owner: number;
   each: number[];
-  total: number;
-  perSecond: number;
 }
 
 async function listening(script: string): Promise<{ child: ChildProcess; port: number }> {
@@ -54,10 +93,13 @@ async function listening(script: string): Promise<{ child: ChildProcess; port: n
   throw new Error(`${script} did not start`);
 }
 
-/** User and system time of a process, in microseconds. */
+/** CPU time of all threads of a process, in microseconds, of which the scheduler keeps nanoseconds (proc_pid_schedstat(5)). */
 function cpuOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * TICK_US;
+  const folder = `/proc/${pid}/task`;
+  const times = readdirSync(folder).map((task) =>
+    Number(readFileSync(`${folder}/${task}/schedstat`, 'utf8').split(' ')[0]),
+  );
+  return times.reduce((sum, one) => sum + one, 0) / 1_000;
 }
 
 function childrenOf(pid: number): number[] {
@@ -73,64 +115,126 @@ async function run(load: ChildProcess, job: LoopJob): Promise<LoopResult> {
   return result;
 }
 
-async function measure(
-  gateway: RunningGateway,
-  load: ChildProcess,
-  { key, limited, workers }: { key: string; limited: boolean; workers: number },
-): Promise<Measured> {
-  const job: LoopJob = {
-    kind: 'loop',
-    port: gateway.port,
-    path: '/v1/chat/completions',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    plan,
-    model: `up/${plan}`,
-    connections: Number(flags.connections),
-    seconds: 600,
-    count: Number(flags.requests),
-  };
-  // What is compiled at the first requests is no part of what a request costs.
-  await run(load, job);
-  const pids = childrenOf(gateway.pid);
-  const before = [gateway.pid, ...pids].map(cpuOf);
-  const { completed, seconds } = await run(load, job);
-  const used = [gateway.pid, ...pids].map((pid, index) => (cpuOf(pid) - (before[index] ?? 0)) / completed);
-  const [owner = 0, ...each] = used.map(Math.round);
-  const total = Math.round(used.reduce((sum, one) => sum + one, 0));
-  return { workers, limited, owner, each, total, perSecond: Math.round(completed / seconds) };
+async function send({ gateways, keys, lane }: Subject, key: KeyKind, requests: number): Promise<number> {
+  const jobs = gateways.map(
+    ({ port }, index): LoopJob => ({
+      kind: 'loop',
+      port,
+      path: '/v1/chat/completions',
+      headers: { authorization: `Bearer ${keys[key][index]}`, 'content-type': 'application/json' },
+      plan,
+      model: `up/${plan}`,
+      connections: Number(flags.connections) * lanes[lane].workers,
+      seconds: 600,
+      count: requests / gateways.length,
+    }),
+  );
+  const results = await Promise.all(jobs.map((job, index) => run(loads[index]?.child ?? mock.child, job)));
+  return results.reduce((sum, one) => sum + one.completed, 0);
 }
 
-const mock = await listening('mock');
-const load = await listening('load');
-const results: Measured[] = [];
-try {
-  for (let round = 0; round < Number(flags.rounds); round += 1)
-    for (const workers of [1, 2]) {
-      const gateway = await startGateway({
+async function measure(subject: Subject, key: KeyKind): Promise<Turn> {
+  const { gateways, lane, name } = subject;
+  const owners = gateways.map(({ pid }) => pid);
+  const pids = owners.flatMap((pid) => [pid, ...childrenOf(pid)]);
+  const before = pids.map(cpuOf);
+  const completed = await send(subject, key, Number(flags.requests));
+  // What is written a moment later belongs to the requests too.
+  await new Promise((done) => setTimeout(done, 150));
+  const used = pids.map((pid, index) => (cpuOf(pid) - (before[index] ?? 0)) / completed);
+  const [ofOwners, each] = [
+    used.filter((_, index) => owners.includes(pids[index] ?? 0)),
+    used.filter((_, index) => !owners.includes(pids[index] ?? 0)),
+  ];
+  return { subject: name, lane, key, total: sumOf(used), owner: sumOf(ofOwners), each };
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((total, one) => total + one, 0);
+}
+
+/** Starts the gateways of a lane with the program of a checkout. */
+async function startLane(lane: LaneId, folder: string): Promise<Subject> {
+  const support: { startGateway: typeof startGateway } = await import(
+    pathToFileURL(resolve(folder, 'test/support/gateway.ts')).href
+  );
+  const { gateways: count, name, workers } = lanes[lane];
+  const gateways = await Promise.all(
+    Array.from({ length: count }, () =>
+      support.startGateway({
         config: { log_level: 'warn', access_log: false },
         env: { GATEWAY_WORKERS: String(workers) },
         connections: [
           { provider: 'openai-compatible', name: 'up', baseUrl: `http://127.0.0.1:${mock.port}/v1` },
         ],
-      });
-      try {
-        results.push(await measure(gateway, load.child, { key: gateway.key, limited: false, workers }));
-        const made = await gateway.manage('POST', '/api/keys', { name: 'limited', rpm: 1_000_000 });
-        const [limited] = (made.json() as { results: { key: string }[] }).results;
-        results.push(await measure(gateway, load.child, { key: limited?.key ?? '', limited: true, workers }));
-      } finally {
-        await gateway.stop();
-      }
-    }
-} finally {
-  mock.child.kill();
-  load.child.kill();
+      }),
+    ),
+  );
+  const limited = await Promise.all(gateways.map(limitedKey));
+  return {
+    name: flags.against === undefined ? name : `${name}, ${folder === root ? 'this checkout' : folder}`,
+    lane,
+    gateways,
+    keys: { plain: gateways.map(({ key }) => key), limited },
+  };
 }
 
-if (flags.json) console.log(JSON.stringify(results));
+async function limitedKey(gateway: RunningGateway): Promise<string> {
+  const made = await gateway.manage('POST', '/api/keys', { name: 'limited', rpm: 1_000_000 });
+  const [limited] = (made.json() as { results: { key: string }[] }).results;
+  return limited?.key ?? '';
+}
+
+function isLane(name: string): name is LaneId {
+  return Object.hasOwn(lanes, name);
+}
+
+/** The value that three quarters of all reach. */
+function lowerQuartile(values: readonly number[]): number {
+  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 4)] ?? Number.NaN;
+}
+
+const random = createRandom(1);
+
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, at: random.next() }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ item }) => item);
+}
+
+const mock = await listening('mock');
+const loads = [await listening('load'), await listening('load')];
+const subjects: Subject[] = [];
+const turns: Turn[] = [];
+try {
+  for (const lane of flags.lanes.split(',').filter(isLane))
+    for (const folder of flags.against === undefined ? [root] : [flags.against, root])
+      subjects.push(await startLane(lane, folder));
+  // What is compiled at the first requests is no part of what a request costs.
+  for (const subject of subjects)
+    for (const key of keyKinds) await send(subject, key, Number(flags['warm-up']));
+  for (let round = 0; round < Number(flags.rounds); round += 1)
+    // In another order each time: a turn leaves its marks in the caches of the processor.
+    for (const subject of shuffled(subjects))
+      for (const key of keyKinds) turns.push(await measure(subject, key));
+} finally {
+  await Promise.all(subjects.flatMap(({ gateways }) => gateways.map((gateway) => gateway.stop())));
+  for (const { child } of [mock, ...loads]) child.kill();
+}
+
+if (flags.json) console.log(JSON.stringify(turns));
 else
-  for (const { each, limited, owner, perSecond, total, workers } of results)
-    console.log(
-      `${workers === 1 ? 'one process' : `${workers} workers  `} ${limited ? 'limited key' : 'plain key  '} ` +
-        `${total} µs of CPU a request (owner ${owner}${each.length > 0 ? `, workers ${each.join(' + ')}` : ''}), ${perSecond}/s`,
-    );
+  for (const key of keyKinds)
+    for (const { lane, name } of subjects) {
+      const own = turns.filter((turn) => turn.key === key && turn.subject === name);
+      const of = (value: (turn: Turn) => number) => Math.round(lowerQuartile(own.map(value)));
+      const parts =
+        lanes[lane].workers === 1
+          ? ''
+          : `, of which the owner ${of(({ owner }) => owner)}; of all requests the busier worker took ${Math.round(100 * lowerQuartile(own.map(({ each }) => Math.max(...each) / sumOf(each))))} %`;
+      console.log(
+        `${key.padEnd(7)} ${name}: ${of(({ total }) => total)} µs of CPU a request` +
+          ` (median ${Math.round(own.map(({ total }) => total).sort((a, b) => a - b)[own.length >> 1] ?? 0)})${parts}`,
+      );
+    }

@@ -44,6 +44,7 @@ import { createWebSockets } from './http/server/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
 import { keyUsageBy, usageOfKey } from './ledger/key-usage.ts';
 import { keyless } from './ledger/names.ts';
+import { entryOfValues } from './ledger/report.ts';
 import { openRetention } from './ledger/retention/open.ts';
 import type { LedgerEntry } from './ledger/schema.ts';
 import { type CloseFault, createClosers, type OnClose } from './lib/closers.ts';
@@ -105,7 +106,6 @@ import { openGatewayTunnels } from './tunnels/open.ts';
 import type { Tunnels } from './tunnels/tunnels.ts';
 import { latePlaces, lateResponses } from './workers/late-responses.ts';
 import { listenWithWorkers, socketPathIn } from './workers/listen.ts';
-import type { FinishedRequest } from './workers/message.ts';
 import type { Workers } from './workers/open.ts';
 
 const LAST_BYTES_MS = 250;
@@ -686,19 +686,15 @@ async function openContext(
     now: Date.now,
   });
   onClose('OpenTelemetry', () => otel?.close());
-  const finished = (
-    { entry, keyName, method, path, trace, traceparent }: FinishedRequest,
-    record: (entry: LedgerEntry) => void,
-  ): void => {
-    record(entry);
-    const text = trace === null ? null : traceText(trace);
-    if (text !== null) traces.record(entry.id, text);
-    const row = () => rowOfEntry(entry, nameOfKey(snapshots.current(), entry.keyId));
+  /** Shows a request that is over to those who watch, wherever it was served. */
+  const announce = (entryOf: () => LedgerEntry, traceparent: string | null): void => {
+    const row = () => {
+      const entry = entryOf();
+      return rowOfEntry(entry, nameOfKey(snapshots.current(), entry.keyId));
+    };
     live.publish('requests', () => (peers === null ? row() : { ...row(), node: store.node }));
     peers?.requestEnded(row);
-    gatewayEvents.requestFinished(entry, traceparent);
-    metrics.count(entry, trace);
-    otel?.record({ entry, trace, method, path, keyName, traceparent });
+    gatewayEvents.requestFinished(entryOf, traceparent);
   };
   const context: SurfaceContext = {
     config,
@@ -717,15 +713,20 @@ async function openContext(
     tokens,
     accounts,
     record(entry, trace, origin) {
-      const ended = {
+      const traceparent = traceparentOf(origin);
+      ledger.record(entry);
+      const text = trace === null ? null : traceText(trace);
+      if (text !== null) traces.record(entry.id, text);
+      announce(() => entry, traceparent);
+      metrics.count(entry, trace);
+      otel?.record({
         entry,
         trace,
         method: origin.exchange.request.method ?? 'POST',
         path: loggedPath(origin.exchange.path),
         keyName: origin.principal.name,
-        traceparent: traceparentOf(origin),
-      };
-      finished(ended, ledger.record);
+        traceparent,
+      });
       access?.note(origin.exchange.request, entry, origin.principal.name);
     },
     identified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),
@@ -809,11 +810,22 @@ async function openContext(
       agentModels: agentRegistry.load,
       hosts,
       serving: services.serving,
-      // Its worker's journal has it.
-      finished: (request) => finished(request, ledger.recordJournaled),
+      finished(row, details) {
+        ledger.recordJournaled(row);
+        let entry: LedgerEntry | null = null;
+        const entryOf = (): LedgerEntry => {
+          entry ??= entryOfValues(row);
+          return entry;
+        };
+        announce(entryOf, details?.traceparent ?? null);
+        if (details === null) return;
+        const { id, span, traceparent, traceText: text } = details;
+        if (text !== null) traces.record(id, text);
+        if (span !== null) otel?.record({ entry: entryOf(), traceparent, ...span });
+      },
       stored: ledger.journals.stored,
       journals: ledger.journals,
-      countHttp: metrics.countHttp,
+      addCounts: metrics.add,
       changed: () => live.publish('services', () => ({ id: 'workers' })),
     });
     onClose('workers', () => pool.workers?.close());

@@ -2,6 +2,7 @@ import { budgetStore } from './budgets/store.ts';
 import { cacheShare, createAnswerCache } from './cache/answers.ts';
 import { createRouting } from './combos/routing/routing.ts';
 import type { Target } from './combos/target.ts';
+import type { Trace } from './combos/trace.ts';
 import type { Config } from './config.ts';
 import { createTokenCache } from './connections/credentials/access-tokens.ts';
 import type { StoredHealthState } from './health/account.ts';
@@ -11,16 +12,18 @@ import { configuredLimit } from './http/server/connection-limit.ts';
 import { createForwarder, type Forwarder } from './http/server/forward.ts';
 import { createHttpServer, type Exchange } from './http/server/server.ts';
 import { JOURNAL_MS, journalFault, journalFolder, openJournal } from './ledger/journal.ts';
-import { ledgerColumns, ledgerRow } from './ledger/record.ts';
+import { ledgerColumns } from './ledger/record.ts';
 import { GatewayError } from './lib/error.ts';
 import { createLineLog, createLog, describe, type Log, type LogOptions } from './lib/log.ts';
 import { createSteadyClock } from './lib/time/clock.ts';
 import { createSchedule } from './lib/time/schedule.ts';
 import { isManagementPath, refusalWithHeaders } from './management/refusal.ts';
 import { renderError } from './proxy/answer/error.ts';
+import { traceText } from './proxy/dispatch/attempt-failures.ts';
 import { loggedPath, matchPath, methodsOf, safePath } from './proxy/inbound/routes.ts';
 import { traceparentOf } from './proxy/metering/entry.ts';
 import { createUpstreamQuirks } from './proxy/quirks/upstream-quirks.ts';
+import type { LedgerFacts } from './proxy/request/facts.ts';
 import type { OpenCall } from './proxy/request/open-call.ts';
 import { createWatch } from './proxy/request/watch.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
@@ -29,12 +32,14 @@ import { createDataPlane } from './services/data-plane.ts';
 import { followSettings, storedSettings } from './state.ts';
 import { openSettingsView } from './store/settings-view.ts';
 import { createAccessLog, servedRequest } from './telemetry/access-log.ts';
+import { createProcessCounter } from './telemetry/metrics/process-counts.ts';
 import { outgoingTraceparent, traceContext } from './telemetry/otlp/trace-context.ts';
 import { boundedTell } from './workers/bounded-tell.ts';
-import type { OwnerEvent, WorkerLoad, WorkerStart } from './workers/message.ts';
+import type { OwnerEvent, RequestSpan, WorkerLoad, WorkerStart } from './workers/message.ts';
 import { type OwnerChannel, type OwnerChannelInput, receiveStart } from './workers/owner-channel.ts';
 import { openRemoteLimits } from './workers/remote-limits.ts';
 import { remotePlaces, remoteResponses } from './workers/remote-responses.ts';
+import { createRequestRecords, type RequestRecords } from './workers/request-records.ts';
 
 /**
  * The program of one worker of `gateway serve --workers N`: the data plane, on the port that it shares with the others. What it
@@ -74,7 +79,7 @@ async function open(
         // Answers that came with the question are being taken.
         await new Promise(setImmediate);
         limits.giveBack();
-        tellLoad();
+        tellAll();
         return owner.ask('flushed', null);
       },
       running: async () => watch.members().flatMap((call) => call.describe?.() ?? []),
@@ -99,11 +104,17 @@ async function open(
       },
     },
   });
-  const { tell, tellUnlessFull, untold } = boundedTell(owner);
+  const { isFull, tell, tellUnlessFull, untold } = boundedTell(owner);
   /** Finished requests that the owner was not told of, and that the journal has. */
   let inJournalAlone = false;
-  const tellLine = (access: boolean) => (line: string) => void tell({ kind: 'logged', line, access });
-  const log = createLog(linesOf(config, tellLine(false))).child({ worker: number });
+  const tellLine = (line: string): void => {
+    // What was logged first stands first.
+    records?.flush();
+    tell({ kind: 'logged', line });
+  };
+  /** Null until it is open. */
+  let records: RequestRecords | null = null;
+  const log = createLog(linesOf(config, tellLine)).child({ worker: number });
   const view = await openSettingsView(config, (outage) => {
     if (outage !== null) log.error({ reason: outage.message }, 'the database does not answer this worker');
   });
@@ -168,6 +179,7 @@ async function open(
     name: given.journal,
     columns: ledgerColumns,
     async written() {
+      requestRecords.flush();
       const question = inJournalAlone ? 'writtenWithJournal' : 'written';
       inJournalAlone = false;
       try {
@@ -179,10 +191,23 @@ async function open(
     },
     onError: (error) => journalFault(log, error),
   });
+  const requestRecords = createRequestRecords({
+    tell,
+    tellUnlessFull,
+    journal,
+    leftInJournal() {
+      inJournalAlone = true;
+    },
+  });
+  records = requestRecords;
   schedule.every({ name: 'journal of requests', everyMs: JOURNAL_MS, run: journal.rotate });
+  const counter = createProcessCounter();
+  const isTraced = config.otel !== null;
   const answers = createAnswerCache({ ...cacheShare(config), now: createSteadyClock() });
   const plane = createDataPlane({ running: false, calls: watch.members, now, changed() {} });
-  const access = config.accessLog ? createAccessLog(createLineLog(linesOf(config, tellLine(true)))) : null;
+  const access = config.accessLog
+    ? createAccessLog(createLineLog(linesOf(config, requestRecords.accessLine)))
+    : null;
   const listening = () => ({ host: config.host, port: given.port });
   const forwarder = createForwarder(given.socketPath);
   /** Their owner counts and logs them. */
@@ -210,20 +235,13 @@ async function open(
     accounts,
     record(entry, trace, origin) {
       const { exchange, principal } = origin;
-      const isOnDisk = journal.append(ledgerRow(entry));
-      const tellFinished = isOnDisk ? tell : tellUnlessFull;
-      const isTold = tellFinished({
-        kind: 'finished',
-        finished: {
-          entry,
-          trace,
-          method: exchange.request.method ?? 'POST',
-          path: loggedPath(exchange.path),
-          keyName: principal.name,
-          traceparent: traceparentOf(origin),
-        },
+      requestRecords.finished({
+        entry,
+        traceText: trace === null ? null : traceText(trace),
+        traceparent: traceparentOf(origin),
+        span: isTraced ? requestSpan(trace, origin) : null,
       });
-      inJournalAlone ||= isOnDisk && !isTold;
+      counter.count(entry, trace);
       access?.note(exchange.request, entry, principal.name);
     },
     identified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),
@@ -259,7 +277,7 @@ async function open(
       if (forwarded.has(exchange)) return;
       const { request, response } = exchange;
       const status = response.headersSent ? response.statusCode : null;
-      tell({ kind: 'http', surface: 'models', method: request.method, status });
+      counter.countHttp('models', request.method, status);
       access?.write(servedRequest(exchange, { path: loggedPath(exchange.path), status, isProbe: false }));
     },
     onError(error, exchange) {
@@ -283,8 +301,17 @@ async function open(
       untold: untold(),
     };
   };
-  const tellLoad = () => void tell({ kind: 'load', load: loadNow() });
+  const tellLoad = (): void => {
+    // Counts that are not taken are not lost, and go on.
+    const counts = isFull() ? null : counter.take();
+    if (counts !== null) owner.tell({ kind: 'counted', counts });
+    tell({ kind: 'load', load: loadNow() });
+  };
   schedule.every({ name: 'load', everyMs: LOAD_MS, run: tellLoad });
+  const tellAll = (): void => {
+    requestRecords.flush();
+    tellLoad();
+  };
 
   async function drain(ms: number): Promise<void> {
     await server.drain(ms);
@@ -304,7 +331,7 @@ async function open(
     await context.pools.close();
     await view.close();
     limits.giveBack();
-    tellLoad();
+    tellAll();
     await owner.ask('flushed', null);
   }
 
@@ -338,6 +365,19 @@ function isServedHere(path: string): boolean {
 /** For what only requests do that are passed on. */
 function ownersTask(): never {
   throw new Error('the owner of the data directory does this');
+}
+
+/** What OpenTelemetry says of a request. */
+function requestSpan(
+  trace: Trace | null,
+  { exchange, principal }: Pick<LedgerFacts, 'exchange' | 'principal'>,
+): RequestSpan {
+  return {
+    trace,
+    method: exchange.request.method ?? 'POST',
+    path: loggedPath(exchange.path),
+    keyName: principal.name,
+  };
 }
 
 /** Agents are processes of the owner, which knows their sessions. */

@@ -16,7 +16,10 @@ interface Bucket {
 export interface Counter {
   budget: BudgetRecord;
   readonly window: Window;
+  /** Changed by the functions of this file alone, which keep `level` right. */
   readonly buckets: Map<number, Bucket>;
+  /** What counts at any moment of the bucket `at`, added up; null where that has to be done. */
+  level: { readonly at: number; readonly sums: CounterLevel } | null;
   /** What may be used of a budget that several gateways share; null where this one is alone. */
   lease: Lease | null;
   /** Until when nobody is notified again that the threshold and the limit were reached. */
@@ -36,6 +39,7 @@ export function createCounter(budget: BudgetRecord): Counter {
     budget,
     window: windowOf(budget.period),
     buckets: new Map(),
+    level: null,
     lease: null,
     notifiedUntil: { soft: Number.NEGATIVE_INFINITY, hard: Number.NEGATIVE_INFINITY },
     reachedAt: { soft: null, exceeded: null },
@@ -47,16 +51,36 @@ export function limitOf({ budget }: Counter): number {
   return budget.metric === 'usd' ? Math.round(budget.limit * NANO) : Math.floor(budget.limit);
 }
 
-/** What counts at a moment, of this gateway alone. */
-export function levelAt({ buckets, window }: Counter, at: number): CounterLevel {
-  const level: CounterLevel = { spent: 0, held: 0, unpriced: 0 };
+/**
+ * What counts at a moment, of this gateway alone. Each request asks several times, and a minute has sixty buckets: the sums are kept
+ * while the same buckets count, which is for as long as the moments lie in one bucket.
+ */
+export function levelAt(counter: Counter, at: number): Readonly<CounterLevel> {
+  const { buckets, window } = counter;
+  const current = window.bucketAt(at);
+  if (counter.level?.at === current) return counter.level.sums;
+  const sums: CounterLevel = { spent: 0, held: 0, unpriced: 0 };
   for (const [start, bucket] of buckets) {
     if (!window.counts(start, at)) continue;
-    level.spent += bucket.spent;
-    level.held += bucket.held;
-    level.unpriced += bucket.unpriced;
+    sums.spent += bucket.spent;
+    sums.held += bucket.held;
+    sums.unpriced += bucket.unpriced;
   }
-  return level;
+  counter.level = { at: current, sums };
+  return sums;
+}
+
+function addToSums(sums: CounterLevel, held: number, spent: number, unpriced: number): void {
+  sums.held += held;
+  sums.spent += spent;
+  sums.unpriced += unpriced;
+}
+
+/** Changes what is in a bucket, and with it the sums in which it counts. */
+function addTo({ level, window }: Counter, start: number, bucket: Bucket, more: Partial<CounterLevel>): void {
+  const { held = 0, spent = 0, unpriced = 0 } = more;
+  addToSums(bucket, held, spent, unpriced);
+  if (level !== null && window.counts(start, level.at)) addToSums(level.sums, held, spent, unpriced);
 }
 
 /** For how long it counts what other gateways were last heard to have open. */
@@ -111,9 +135,12 @@ export function fits(counter: Counter, amount: number, at: number): boolean {
 }
 
 /** The bucket that begins at `start`; those that are long past are forgotten when it is new. */
-function bucketOf({ buckets, window }: Counter, start: number): Bucket {
+function bucketOf(counter: Counter, start: number): Bucket {
+  const { buckets, window } = counter;
   const bucket = buckets.get(start);
   if (bucket !== undefined) return bucket;
+  // After the clock was put back a bucket may be forgotten that counts.
+  counter.level = null;
   for (const [old, { held }] of buckets) if (held === 0 && old < start - window.keepMs) buckets.delete(old);
   const newBucket: Bucket = { spent: 0, held: 0, unpriced: 0 };
   buckets.set(start, newBucket);
@@ -121,23 +148,23 @@ function bucketOf({ buckets, window }: Counter, start: number): Bucket {
 }
 
 export function reserveIn(counter: Counter, start: number, amount: number): void {
-  bucketOf(counter, start).held += amount;
+  addTo(counter, start, bucketOf(counter, start), { held: amount });
 }
 
-export function releaseIn({ buckets }: Counter, start: number, amount: number): void {
-  const bucket = buckets.get(start);
-  if (bucket !== undefined) bucket.held = Math.max(0, bucket.held - amount);
+export function releaseIn(counter: Counter, start: number, amount: number): void {
+  const bucket = counter.buckets.get(start);
+  if (bucket !== undefined) addTo(counter, start, bucket, { held: -Math.min(amount, bucket.held) });
 }
 
 export function addUse(counter: Counter, start: number, { amount = 0, unpriced = 0 }): void {
   if (amount === 0 && unpriced === 0) return;
-  const bucket = bucketOf(counter, start);
-  bucket.spent += amount;
-  bucket.unpriced += unpriced;
+  addTo(counter, start, bucketOf(counter, start), { spent: amount, unpriced });
 }
 
 /** Forgets what was spent, and keeps what is set aside for requests under way. */
-export function resetUsage({ buckets, reachedAt, notifiedUntil }: Counter): void {
+export function resetUsage(counter: Counter): void {
+  const { buckets, notifiedUntil, reachedAt } = counter;
+  counter.level = null;
   reachedAt.soft = null;
   reachedAt.exceeded = null;
   for (const bucket of buckets.values()) {
@@ -169,8 +196,12 @@ export function availableAt(counter: Counter, amount: number, at: number): numbe
 
 /** When nothing of what counts now counts any more; null where time does not tell. */
 export function resetsAt(counter: Counter, at: number): number | null {
-  const { window } = counter;
+  const { buckets, lease, window } = counter;
   if (window.kind === 'moment') return null;
+  const current = buckets.get(window.bucketAt(at));
+  // No bucket that counts is later, if nobody else's count.
+  if (lease === null && current !== undefined && current.held + current.spent > 0)
+    return window.endOf(window.bucketAt(at));
   let last = window.kind === 'calendar' ? window.bucketAt(at) : Number.NEGATIVE_INFINITY;
   for (const start of useByBucket(counter, at).keys()) last = Math.max(last, start);
   return last === Number.NEGATIVE_INFINITY ? null : window.endOf(last);

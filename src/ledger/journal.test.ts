@@ -30,7 +30,8 @@ function newFolder(): string {
   return join(folder, 'journal');
 }
 
-const row = (id: string): Value[] => ledgerColumns.map((column) => (column === 'id' ? id : null));
+const row = (id: string): string =>
+  JSON.stringify(ledgerColumns.map((column) => (column === 'id' ? id : null)));
 
 interface Opened {
   journal: Journal;

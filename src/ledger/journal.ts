@@ -2,7 +2,6 @@ import { closeSync, ftruncate, ftruncateSync, mkdirSync, openSync, write, writeS
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Log } from '../lib/log.ts';
-import type { Value } from '../store/database.ts';
 
 /** What one file may hold while the database takes nothing: some hundred thousand rows. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -40,8 +39,12 @@ const localDisk: JournalDisk = {
  * handed to the operating system, which writes it to the disk later: it survives the process, not a loss of power.
  */
 export interface Journal {
-  /** Writes one row before it returns; to a slow disk, soon after. Never throws. @returns whether it is on the disk */
-  append(row: readonly Value[]): boolean;
+  /**
+   * Writes one row before it returns; to a slow disk, soon after. Never throws.
+   * @param row its values as JSON, in one line
+   * @returns whether it is on the disk
+   */
+  append(row: string): boolean;
   /** Has the rows that were appended until now forgotten, once `written` says that they are in the database. */
   rotate(): Promise<void>;
   /** Closes its files, which stay. */
@@ -175,7 +178,7 @@ export function openJournal(input: JournalInput): Journal {
     append(row) {
       const begun = steady();
       if (closed) return false;
-      const line = `${JSON.stringify(row)}\n`;
+      const line = `${row}\n`;
       // One that is still under way holds up the next.
       if (late !== null || begun < pausedUntil) return isSlow ? rest(line) : skip(line);
       if (current.bytes >= maxBytes) {

@@ -9,8 +9,8 @@ export interface Ledger {
    * An id that is there already is not written again.
    */
   record(entry: LedgerEntry): void;
-  /** The same of an entry that is in the journal of another process. */
-  recordJournaled(entry: LedgerEntry): void;
+  /** The same of a row that is in the journal of another process, by its values as `ledgerRow` has them. */
+  recordJournaled(row: readonly Value[]): void;
 }
 
 type Use = Pick<
@@ -111,9 +111,9 @@ export function createLedger(
   return {
     record(entry) {
       const row = ledgerRow(entry);
-      journal?.append(row);
+      journal?.append(JSON.stringify(row));
       writer.push('requests', ledgerColumns, row);
     },
-    recordJournaled: (entry) => writer.push('requests', ledgerColumns, ledgerRow(entry)),
+    recordJournaled: (row) => writer.push('requests', ledgerColumns, row),
   };
 }

@@ -4,7 +4,8 @@ import { temporaryFolder } from '../../test/support/folder.ts';
 import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
 import { fc } from '../../test/support/properties.ts';
 import { openStore } from '../store/database.ts';
-import { recentRequests, totals } from './report.ts';
+import { ledgerRow } from './record.ts';
+import { entryOfValues, recentRequests, totals } from './report.ts';
 import type { LedgerEntry } from './schema.ts';
 import { exact } from './sums.ts';
 
@@ -36,6 +37,9 @@ describe('the ledger', () => {
     });
     const store = await ledgerOf(test, [madeEntry(), odd]);
     assert.deepEqual(await recentRequests(store, { limit: 10 }), [madeEntry(), odd]);
+    // As a worker sends it: as JSON.
+    for (const entry of [madeEntry({ innerComboIds: ['a', 'b'], streamed: false }), odd])
+      assert.deepEqual(entryOfValues(JSON.parse(JSON.stringify(ledgerRow(entry)))), entry);
   });
 
   it('has an entry once, the first one, however often its id is recorded', async (test) => {

@@ -1,7 +1,8 @@
 import { type Selectable, sql } from 'kysely';
-import type { Store } from '../store/database.ts';
+import type { Store, Value } from '../store/database.ts';
 import type { RequestTable } from '../store/tables.ts';
 import { keyNameColumn } from './names.ts';
+import { ledgerColumns } from './record.ts';
 import type { LedgerEntry } from './schema.ts';
 import { type Sums, sumsOf } from './sums.ts';
 import { hasTag } from './tag-column.ts';
@@ -87,6 +88,12 @@ export async function totals(store: Pick<Store, 'db'>, { since }: { since: numbe
     unpriced: sums.unpriced,
     unpricedTokens: sums.unpricedTokens,
   };
+}
+
+/** The entry whose values these are, as `ledgerRow` has them. */
+export function entryOfValues(values: readonly Value[]): LedgerEntry {
+  const columns = Object.fromEntries(ledgerColumns.map((column, index) => [column, values[index] ?? null]));
+  return entryOf(columns as unknown as Selectable<RequestTable>);
 }
 
 /** An entry of its row. */

@@ -44,4 +44,20 @@ describe('lines of the log that their writer made', () => {
       [['level', 'time', 'id', 'msg']],
     );
   });
+
+  it('of another process are written together, and shown one by one', () => {
+    const lines = '{"level":"info","msg":"one"}\n{"level":"info","msg":"two"}\n';
+    for (const pretty of [false, true]) {
+      const [written, seen]: string[][] = [[], []];
+      createLineLog({
+        level: 'info',
+        pretty,
+        write: (text) => written?.push(text),
+        tee: (line) => seen?.push(JSON.parse(line).msg),
+      }).relay(lines);
+      assert.deepEqual(seen, ['one', 'two']);
+      if (pretty) assert.deepEqual(written?.length, 2);
+      else assert.deepEqual(written, [lines]);
+    }
+  });
 });

@@ -32,14 +32,15 @@ export interface LineLog {
   isOn(level: LineLevel): boolean;
   /** @param members what the line says beside its level and its time; those that are undefined are left out */
   write(level: LineLevel, members: Readonly<Record<string, string | number | undefined>>): void;
-  /** Writes a whole line of another process of the gateway as it is. */
-  relay(line: string): void;
+  /** Writes whole lines of another process of the gateway, each with its line feed, as they are. */
+  relay(lines: string): void;
 }
 
 type LineLevel = 'debug' | 'info';
 
 /** Options as for `createLog`. */
 export function createLineLog({ level, ...options }: LogOptions): LineLog {
+  const { pretty, tee } = options;
   const write = destinationOf(options);
   const timestamp = createTimestamp();
   const isOn = (asked: LineLevel): boolean => level === 'debug' || (level === 'info' && asked === 'info');
@@ -48,8 +49,22 @@ export function createLineLog({ level, ...options }: LogOptions): LineLog {
     write(asked, members) {
       if (isOn(asked)) write(`{"level":"${asked}"${timestamp()},${JSON.stringify(members).slice(1)}\n`);
     },
-    relay: write,
+    relay(lines) {
+      if (pretty) for (const line of linesOf(lines)) write(line);
+      else {
+        // Together: a write for each would cost more than all else that is done for a line.
+        options.write(lines);
+        if (tee !== undefined) for (const line of linesOf(lines)) tee(line);
+      }
+    },
   };
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => `${line}\n`);
 }
 
 function destinationOf({ pretty, tee = () => {}, write }: Omit<LogOptions, 'level'>): (line: string) => void {

@@ -5,7 +5,7 @@ import { createChannel } from './channel.ts';
 import type { OwnerQuestions, WorkerEvent } from './message.ts';
 import { sizeOf } from './size.ts';
 
-const line: WorkerEvent = { kind: 'logged', line: 'x'.repeat(1_000), access: false };
+const line: WorkerEvent = { kind: 'logged', line: 'x'.repeat(1_000) };
 const settled: WorkerEvent = { kind: 'settled', reservation: 1, used: null, isMore: false };
 
 /** A channel to an owner that reads nothing until it is told to. */

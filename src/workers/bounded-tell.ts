@@ -11,6 +11,8 @@ export interface BoundedTell {
   tell(event: WorkerEvent): boolean;
   /** The same for what is nowhere else: it is left out only where several times as much waits. */
   tellUnlessFull(event: WorkerEvent): boolean;
+  /** Whether too much waits, so that more would be left out. */
+  isFull(): boolean;
   /** How much was left out since the start. */
   untold(): number;
 }
@@ -23,7 +25,7 @@ export function boundedTell(
   let untold = 0;
   const tellBelow = (bytes: number, event: WorkerEvent): boolean => {
     if (owner.waiting() >= bytes && mayBeLeftOut(event)) {
-      untold += 1;
+      untold += countOf(event);
       return false;
     }
     owner.tell(event);
@@ -32,15 +34,28 @@ export function boundedTell(
   return {
     tell: (event) => tellBelow(maxBytes, event),
     tellUnlessFull: (event) => tellBelow(maxBytes * FULL, event),
+    isFull: () => owner.waiting() >= maxBytes,
     untold: () => untold,
   };
+}
+
+/** How many records an event has. */
+function countOf(event: WorkerEvent): number {
+  switch (event.kind) {
+    case 'finished':
+      return event.finished.count;
+    case 'access-logged':
+      return event.count;
+    default:
+      return 1;
+  }
 }
 
 function mayBeLeftOut({ kind }: WorkerEvent): boolean {
   switch (kind) {
     // Its row is in the journal, but for some seconds after a fault of the disk.
     case 'finished':
-    case 'http':
+    case 'access-logged':
     case 'logged':
     case 'response':
     case 'place':
@@ -50,6 +65,8 @@ function mayBeLeftOut({ kind }: WorkerEvent): boolean {
     case 'limits':
     case 'settled':
     case 'returned':
+    // It is small, and is not told while too much waits.
+    case 'counted':
       return false;
     // It is told anew four times a second.
     case 'load':

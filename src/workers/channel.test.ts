@@ -56,13 +56,15 @@ describe('a channel', () => {
     assert.equal(messages.sent, 1);
   });
 
-  it('carries what is urgent at once, and what was told before it', async () => {
+  it('carries what is urgent after this turn, and what was told before it', async () => {
     const { heard, messages, one } = ends();
     one.tell('first');
     await new Promise(setImmediate);
     assert.equal(messages.sent, 0);
     one.tell('now!');
-    assert.deepEqual([heard, messages.sent], [['first', 'now!'], 1]);
+    one.tell('now too!');
+    await new Promise(setImmediate);
+    assert.deepEqual([heard, messages.sent], [['first', 'now!', 'now too!'], 1]);
     one.tell('later');
     await new Promise(setImmediate);
     assert.equal(messages.sent, 1);

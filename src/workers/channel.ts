@@ -35,7 +35,7 @@ export interface ChannelInput<Heard, Told, Answered extends Questions> {
   delayMs: number;
   hear(event: Heard): void;
   answers: Answers<Answered>;
-  /** Whether an event goes at once, with what was told before. Default: none does. */
+  /** Whether an event goes at the end of this turn of the event loop, with what was told before. Default: none does. */
   isUrgent?(event: Told): boolean;
   /** About how many bytes an event has, where that is counted. */
   sizeOf?(event: Told): number;
@@ -131,8 +131,7 @@ export function createChannel<Heard, Told, Asked extends Questions, Answered ext
       const size = input.sizeOf?.(event) ?? 0;
       gathered += size;
       unsent += size;
-      push({ type: 'event', event }, input.delayMs === 0);
-      if (input.isUrgent?.(event) === true) flush();
+      push({ type: 'event', event }, input.delayMs === 0 || input.isUrgent?.(event) === true);
     },
     ask(kind, question) {
       if (closed) return Promise.reject(gone());

@@ -9,22 +9,38 @@ import type { AccessToken } from '../connections/credentials/access-tokens.ts';
 import type { StoredHealthState } from '../health/account.ts';
 import type { HealthHint } from '../health/hints.ts';
 import type { RateLimitStatus } from '../health/limits.ts';
-import type { LedgerEntry } from '../ledger/schema.ts';
 import type { RunningCall } from '../proxy/request/open-call.ts';
 import type { ResponsePlace } from '../responses/places.ts';
-import type { HttpSurface } from '../telemetry/metrics/http-metrics.ts';
+import type { ProcessCounts } from '../telemetry/metrics/process-counts.ts';
 
-/** A request that is over, with what its record, its event and its span say of it. */
-export interface FinishedRequest {
-  entry: LedgerEntry;
+/** Requests that are over. */
+export interface FinishedRequests {
+  /** Their rows of the ledger: a JSON array with an array of values for each, as `ledgerRow` has them. */
+  rows: string;
+  count: number;
+  /** What is known of some of them beside their rows. */
+  details: readonly FinishedRequestDetails[];
+}
+
+export interface FinishedRequestDetails {
+  /** Which of the rows is this request's. */
+  index: number;
+  id: string;
+  /** Its trace as it is stored; null where nothing is kept of it. */
+  traceText: string | null;
+  /** What the client sent, as it came. */
+  traceparent: string | null;
+  /** What OpenTelemetry says of it; null where nothing is sent there. */
+  span: RequestSpan | null;
+}
+
+export interface RequestSpan {
   /** Null where it had no target. */
   trace: Trace | null;
   method: string;
   /** Without the query and without a key. */
   path: string;
   keyName: string;
-  /** What the client sent, as it came. */
-  traceparent: string | null;
 }
 
 /** What a session remembers: where it was answered last. */
@@ -89,10 +105,13 @@ export interface JoinedState {
 
 /** What a worker tells the owner. */
 export type WorkerEvent =
-  | { kind: 'finished'; finished: FinishedRequest }
-  | { kind: 'http'; surface: HttpSurface; method: string | undefined; status: number | null }
-  /** A line of the log, as JSON; `access` for one of the access log. */
-  | { kind: 'logged'; line: string; access: boolean }
+  | { kind: 'finished'; finished: FinishedRequests }
+  /** What it has counted since it told that last. */
+  | { kind: 'counted'; counts: ProcessCounts }
+  /** A line of the log, as JSON. */
+  | { kind: 'logged'; line: string }
+  /** Lines of the access log, each with its line feed. */
+  | { kind: 'access-logged'; lines: string; count: number }
   | { kind: 'health-state'; changed: StoredHealthState }
   | { kind: 'limits'; connectionId: string; limits: readonly RateLimitStatus[] }
   | { kind: 'session'; place: SessionPlace }

@@ -18,8 +18,8 @@ export interface OwnerChannelInput {
   onError(error: unknown): void;
 }
 
-/** For how long what is told may wait for more. */
-const TELL_MS = 5;
+/** For how long what is told may wait for more. Messages have a price: fifty a second cost little. */
+const TELL_MS = 20;
 
 /**
  * What this process is to do, and the channel to the process that has started it.
@@ -53,11 +53,14 @@ export async function receiveStart(
   };
 }
 
-/** What decides over the next request, which may follow at another worker. */
+/** What decides over the next request, which may follow at another worker, and what has waited already. */
 function isUrgent(event: WorkerEvent): boolean {
   switch (event.kind) {
     case 'health-state':
     case 'session':
+    // They were gathered for some milliseconds.
+    case 'finished':
+    case 'access-logged':
       return true;
     case 'settled':
       return event.isMore;

@@ -8,10 +8,17 @@ import { GatewayError } from '../lib/error.ts';
 import { describe, type LineLog, type Log } from '../lib/log.ts';
 import type { ResponsePlaces } from '../responses/places.ts';
 import type { ResponseMemory, StoredResponse } from '../responses/stored.ts';
-import type { HttpSurface } from '../telemetry/metrics/http-metrics.ts';
+import type { Value } from '../store/database.ts';
+import type { ProcessCounts } from '../telemetry/metrics/process-counts.ts';
 import type { Answers } from './channel.ts';
 import type { Member, Reservation } from './member.ts';
-import type { FinishedRequest, JoinedState, OwnerQuestions, WorkerEvent } from './message.ts';
+import type {
+  FinishedRequestDetails,
+  FinishedRequests,
+  JoinedState,
+  OwnerQuestions,
+  WorkerEvent,
+} from './message.ts';
 import { responseOf, responseText } from './response-text.ts';
 
 export interface OwnerInput {
@@ -31,14 +38,19 @@ export interface OwnerInput {
   agentModels(): Promise<readonly string[]>;
   hosts: ReadonlySet<string>;
   serving(): boolean;
-  /** Records a request that is over. */
-  finished(request: FinishedRequest): void;
+  /**
+   * Records a request that is over and is in the journal of its worker.
+   * @param row its row of the ledger
+   * @param details null where nothing is known of it beside its row
+   */
+  finished(row: readonly Value[], details: FinishedRequestDetails | null): void;
   /**
    * Resolves once the database has all requests of a worker that were recorded until now.
    * @param readFirst whether its journal has requests that it did not tell
    */
   stored(journal: string, readFirst: boolean): Promise<void>;
-  countHttp(surface: HttpSurface, method: string | undefined, status: number | null): void;
+  /** Adds what a worker has counted. */
+  addCounts(counts: ProcessCounts): void;
   /** Told of each change of a worker's state. */
   changed(): void;
 }
@@ -84,14 +96,16 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
   const handle = (member: Member, event: WorkerEvent): void => {
     switch (event.kind) {
       case 'finished':
-        input.finished(event.finished);
+        recordAll(event.finished);
         return;
-      case 'http':
-        input.countHttp(event.surface, event.method, event.status);
+      case 'counted':
+        input.addCounts(event.counts);
         return;
       case 'logged':
-        if (event.access) input.accessLog?.relay(event.line);
-        else writeLine(log, event.line);
+        writeLine(log, event.line);
+        return;
+      case 'access-logged':
+        input.accessLog?.relay(event.lines);
         return;
       case 'health-state':
         input.accounts.take(event.changed);
@@ -121,6 +135,14 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         return;
       case 'load':
         member.load = event.load;
+    }
+  };
+  const recordAll = ({ details, rows }: FinishedRequests): void => {
+    let next = 0;
+    for (const [index, row] of (JSON.parse(rows) as Value[][]).entries()) {
+      const detail = details[next];
+      if (detail?.index === index) next += 1;
+      input.finished(row, detail?.index === index ? detail : null);
     }
   };
   /** Reserves for requests to come of a worker. @returns how many there was room for */

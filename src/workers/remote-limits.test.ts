@@ -51,8 +51,11 @@ async function open({ isIn = true, metric = 'tokens' as BudgetRecord['metric'] }
 }
 
 /** What the owner is told at the end of a request that had set aside 100 tokens and 1 USD, where it was let in. */
-async function settled(used: RequestUsage | null, isIn = true): Promise<WorkerEvent | undefined> {
-  const { reserve, told } = await open({ isIn });
+async function settled(
+  used: RequestUsage | null,
+  { isIn = true, metric = 'tokens' as BudgetRecord['metric'] } = {},
+): Promise<WorkerEvent | undefined> {
+  const { reserve, told } = await open({ isIn, metric });
   const reservation = await reserve();
   reservation.settle(used);
   reservation.settle(used);
@@ -61,20 +64,28 @@ async function settled(used: RequestUsage | null, isIn = true): Promise<WorkerEv
 }
 
 describe('the end of a request that budgets concern', () => {
-  it('is told at once where it used more than it had set aside', async () => {
-    for (const [used, isMore] of [
-      [{ tokens: 100, usd: 1 }, false],
-      [{ tokens: 101, usd: 1 }, true],
-      [{ tokens: 1, usd: 1.5 }, true],
-      [{ tokens: 1, usd: null }, false],
-      [null, false],
+  it('is told at once where it used more of what is counted than it had set aside', async () => {
+    for (const [metric, used, isMore] of [
+      ['tokens', { tokens: 100, usd: 1 }, false],
+      ['tokens', { tokens: 101, usd: 1 }, true],
+      ['tokens', { tokens: 1, usd: 1.5 }, false],
+      ['usd', { tokens: 101, usd: 1 }, false],
+      ['usd', { tokens: 1, usd: 1.5 }, true],
+      ['usd', { tokens: 1, usd: null }, false],
+      ['usd', null, false],
+      ['requests', { tokens: 101, usd: 1.5 }, false],
     ] as const)
-      assert.deepEqual(await settled(used), { kind: 'settled', reservation: 1, used, isMore });
+      assert.deepEqual(await settled(used, { metric }), { kind: 'settled', reservation: 1, used, isMore });
   });
 
   it('is told at once where it had set nothing aside and used something', async () => {
     const used = { tokens: 5, usd: 0 };
-    assert.deepEqual(await settled(used, false), { kind: 'settled', reservation: 1, used, isMore: true });
+    assert.deepEqual(await settled(used, { isIn: false }), {
+      kind: 'settled',
+      reservation: 1,
+      used,
+      isMore: true,
+    });
   });
 });
 

@@ -82,6 +82,8 @@ function remoteReservation(
   let rates: readonly RemainingLimit[] = [];
   let reservation: number | null = null;
   let held: RequestUsage | null = null;
+  /** What the budgets count that it asked last. */
+  let metrics: ReadonlySet<BudgetMetric> = new Set();
   let closed = false;
   const ask = async (claimant: Claimant): Promise<Refusal | null> => {
     const { most, path } = claimant;
@@ -106,7 +108,8 @@ function remoteReservation(
     reserve({ connectionId, innerCombos, tokens, usd }: ChargeScope) {
       const path = { connectionId, innerCombos };
       const most = { tokens: tokens(), usd: usd() };
-      const claimant = { asked, path, most, metrics: metricsOf(asked, path) };
+      metrics = metricsOf(asked, path);
+      const claimant = { asked, path, most, metrics };
       const spare = reservation === null ? spares.take(claimant) : null;
       if (spare === null) return ask(claimant);
       ({ held, rates, reservation } = spare);
@@ -116,13 +119,21 @@ function remoteReservation(
       if (closed) return;
       closed = true;
       if (reservation === null) return;
-      owner.tell({ kind: 'settled', reservation, used, isMore: isMore(used, held) });
+      owner.tell({ kind: 'settled', reservation, used, isMore: isMore(used, held, metrics) });
     },
   };
 }
 
-/** What is given back may wait: who finds no room asks for it. */
-function isMore(used: RequestUsage | null, held: RequestUsage | null): boolean {
+/**
+ * Whether a request used more than was set aside of what budgets count. What is given back may wait: who finds no room asks for it.
+ */
+function isMore(
+  used: RequestUsage | null,
+  held: RequestUsage | null,
+  metrics: ReadonlySet<BudgetMetric>,
+): boolean {
   if (used === null) return false;
-  return held === null || used.tokens > held.tokens || (used.usd ?? 0) > (held.usd ?? 0);
+  if (held === null) return true;
+  if (metrics.has('tokens') && used.tokens > held.tokens) return true;
+  return metrics.has('usd') && (used.usd ?? 0) > (held.usd ?? 0);
 }

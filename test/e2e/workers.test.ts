@@ -178,6 +178,16 @@ describe('what two workers record', () => {
     });
     const rows = (await at.gateway.entries()).filter((row) => ids.includes(row.id));
     assert.equal(rows.length, 120);
+    // Other tests of the file have sent some too: counted are those of both workers, the moment that they are asked for.
+    const count = async () =>
+      Number(
+        /^modelgate_http_requests_total\{surface="models",method="POST",status="200"\} (\d+)$/m.exec(
+          (await at.gateway.manage('GET', '/metrics')).text,
+        )?.[1],
+      );
+    const before = await count();
+    await times(40, () => ask(at.gateway.key));
+    assert.equal((await count()) - before, 40);
     const metrics = await at.gateway.manage('GET', '/metrics');
     assert.match(metrics.text, /^modelgate_workers\{state="serving"\} 2$/m);
   });

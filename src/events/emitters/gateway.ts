@@ -28,7 +28,8 @@ export interface EventSink {
 /** What the parts of the gateway tell of. None of it waits for anything, and none of it fails. */
 export interface GatewayEvents extends Pick<OutageEvents, 'storeChanged' | 'sharingChanged'> {
   emitter: Emitter;
-  requestFinished(entry: LedgerEntry, traceparent: string | null): void;
+  /** @param entryOf gives what the ledger has of a request; called only if anybody wants its event */
+  requestFinished(entryOf: () => LedgerEntry, traceparent: string | null): void;
   budgetReached(event: BudgetEvent): void;
   healthChanged(changed: StoredHealthState): void;
   settingsChanged(before: Snapshot, after: Snapshot): void;
@@ -69,7 +70,7 @@ export function createGatewayEvents({ connectionOf, instance, log, now }: Gatewa
     emitter,
     storeChanged: outages.storeChanged,
     sharingChanged: outages.sharingChanged,
-    requestFinished: (entry, traceparent) => emitRequest(emitter, entry, traceparent),
+    requestFinished: (entryOf, traceparent) => emitRequest(emitter, entryOf, traceparent),
     budgetReached: (event) => emitBudget(emitter, event),
     healthChanged: health.changed,
     settingsChanged: (before, after) => emitSettings(emitter, before, after),

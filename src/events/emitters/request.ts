@@ -3,11 +3,14 @@ import type { LedgerEntry } from '../../ledger/schema.ts';
 import type { Emitter } from '../types/emitter.ts';
 
 /**
- * Tells of a finished model request: `request.completed`, or `request.failed` for one that failed or whose client left. Names
- * and numbers, never a text of it, and no credential.
+ * Tells of a finished model request, if that is wanted: `request.completed`, or `request.failed` for one that failed or whose client
+ * left. Names and numbers, never a text of it, and no credential.
+ * @param entryOf gives what the ledger has of it; called only if anybody wants events of requests
  * @param traceparent as the client sent it
  */
-export function emitRequest(emitter: Emitter, entry: LedgerEntry, traceparent: string | null): void {
+export function emitRequest(emitter: Emitter, entryOf: () => LedgerEntry, traceparent: string | null): void {
+  if (!emitter.wants('request.completed') && !emitter.wants('request.failed')) return;
+  const entry = entryOf();
   const name = entry.outcome === 'ok' ? 'request.completed' : 'request.failed';
   if (!emitter.wants(name)) return;
   const { usage } = entry;

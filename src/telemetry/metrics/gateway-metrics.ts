@@ -4,6 +4,7 @@ import { accountMetrics, type MeasuredConnection } from './account-metrics.ts';
 import { budgetMetrics } from './budget-metrics.ts';
 import { counter, gauge, type MetricFamily } from './family.ts';
 import { createHttpMetrics, type HttpMetrics } from './http-metrics.ts';
+import type { ProcessCounts } from './process-counts.ts';
 import { createProcessMetrics } from './process-metrics.ts';
 import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
 
@@ -49,6 +50,8 @@ export interface MeasuredWorkers {
 /** Every figure of a gateway beside those of its events. */
 export interface GatewayMetrics extends Pick<RequestMetrics, 'count'> {
   countHttp: HttpMetrics['count'];
+  /** Adds what a worker has counted. */
+  add(counts: ProcessCounts): void;
   families(): MetricFamily[];
   close(): void;
 }
@@ -60,6 +63,10 @@ export function createGatewayMetrics(input: GatewayMetricsInput): GatewayMetrics
   return {
     count: requests.count,
     countHttp: http.count,
+    add(counts) {
+      requests.add(counts.requests);
+      http.add(counts.http);
+    },
     families: () => [
       {
         name: 'modelgate_build_info',

@@ -1,8 +1,14 @@
 import type { HistogramPoint, Labels } from './family.ts';
 
+/** How many values fell into each bucket, and their sum. */
+export type HistogramCounts = Pick<HistogramPoint, 'counts' | 'sum'>;
+
 /** Counts values into buckets. */
 export interface Histogram {
   observe(value: number): void;
+  /** Adds what another histogram with the same bounds has counted. */
+  add(counts: HistogramCounts): void;
+  counts(): HistogramCounts;
   point(labels: Labels): HistogramPoint;
 }
 
@@ -17,6 +23,12 @@ export function createHistogram(bounds: readonly number[]): Histogram {
       counts[index] = (counts[index] ?? 0) + 1;
       sum += value;
     },
+    add(other) {
+      for (let index = 0; index < counts.length; index += 1)
+        counts[index] = (counts[index] ?? 0) + (other.counts[index] ?? 0);
+      sum += other.sum;
+    },
+    counts: () => ({ counts, sum }),
     point: (labels) => ({ labels, counts, sum }),
   };
 }

@@ -1,5 +1,5 @@
 import type { MetricFamily } from './family.ts';
-import { createTally } from './tally.ts';
+import { createTally, type TallyCount } from './tally.ts';
 
 /** Which part of the gateway serves a path. */
 export type HttpSurface = 'models' | 'management' | 'mcp' | 'a2a' | 'probes' | 'other';
@@ -8,8 +8,14 @@ export type HttpSurface = 'models' | 'management' | 'mcp' | 'a2a' | 'probes' | '
 export interface HttpMetrics {
   /** @param status null for a client that left before there was an answer */
   count(surface: HttpSurface, method: string | undefined, status: number | null): void;
+  /** Adds what another process has counted. */
+  add(counts: HttpCounts): void;
+  counts(): HttpCounts;
   families(): MetricFamily[];
 }
+
+/** What was counted, as plain values. */
+export type HttpCounts = readonly TallyCount[];
 
 /** A client may send any word as its method. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -25,6 +31,10 @@ export function createHttpMetrics(): HttpMetrics {
         status === null ? 'none' : String(status),
       );
     },
+    add(counts) {
+      for (const { amount, values } of counts) requests.add(amount, ...values);
+    },
+    counts: requests.counts,
     families: () => [
       {
         name: 'modelgate_http_requests',

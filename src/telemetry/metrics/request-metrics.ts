@@ -2,37 +2,62 @@ import type { Trace, TracedAttempt } from '../../combos/trace.ts';
 import { buckets, otherColumns } from '../../ledger/buckets.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import { errorKindOf } from '../../lib/error.ts';
-import { boundedNames } from './bounded-names.ts';
+import { boundedNames, OTHER_MODELS } from './bounded-names.ts';
 import type { Labels, MetricFamily, ScalarPoint } from './family.ts';
-import { createHistogram, type Histogram } from './histogram.ts';
+import { createHistogram, type Histogram, type HistogramCounts } from './histogram.ts';
 import { createSeriesMap } from './series-map.ts';
-import { createTally, type Tally } from './tally.ts';
+import { createTally, type Tally, type TallyCount } from './tally.ts';
 
 /** Counts finished model requests since the start. */
 export interface RequestMetrics {
   /** @param trace the way it went; null where it had no target */
   count(entry: LedgerEntry, trace: Trace | null): void;
+  /** Adds what another process has counted. */
+  add(counts: RequestCounts): void;
+  counts(): RequestCounts;
   families(): MetricFamily[];
+}
+
+/** What was counted, as plain values. */
+export interface RequestCounts {
+  series: readonly SeriesCounts[];
+  upstream: readonly { labels: Labels; duration: HistogramCounts }[];
+  tallies: Readonly<Record<TallyName, readonly TallyCount[]>>;
+}
+
+interface SeriesCounts extends SeriesSums {
+  labels: Labels;
+  duration: HistogramCounts;
+  firstByte: HistogramCounts | null;
+}
+
+type TallyName = (typeof tallyNames)[number];
+
+interface SeriesSums {
+  readonly tokens: Float64Array;
+  readonly units: Float64Array;
+  requests: number;
+  unpriced: number;
+  costUsd: number;
 }
 
 /** Seconds. From what a cache answers in to a long answer of a reasoning model. */
 const durationBounds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
+
+/** Stands for the model of a request that had none. */
+const NO_MODEL = 'none';
+const tallyNames = ['errors', 'attempts', 'fallbacks', 'skipped', 'continued', 'cached'] as const;
 
 const others: readonly string[] = otherColumns;
 const tokenBuckets = buckets.filter(({ column }) => !others.includes(column));
 const unitBuckets = buckets.filter(({ column }) => others.includes(column));
 
 /** The requests of one provider, model, wire format and outcome. */
-interface Series {
+interface Series extends SeriesSums {
   readonly labels: Labels;
-  readonly tokens: Float64Array;
-  readonly units: Float64Array;
   readonly duration: Histogram;
   /** Made with the first request that had a first byte. */
   firstByte: Histogram | null;
-  requests: number;
-  unpriced: number;
-  costUsd: number;
 }
 
 interface UpstreamSeries {
@@ -46,7 +71,7 @@ export function createRequestMetrics(): RequestMetrics {
     labels: labelsOf(values),
     duration: createHistogram(durationBounds),
   }));
-  const tallies = {
+  const tallies: Readonly<Record<TallyName, Tally>> = {
     errors: createTally(['provider', 'kind', 'code']),
     attempts: createTally(['provider', 'outcome', 'code']),
     fallbacks: createTally(['from_provider', 'to_provider', 'code']),
@@ -60,7 +85,7 @@ export function createRequestMetrics(): RequestMetrics {
     count(entry, trace) {
       const { format, outcome } = entry;
       const provider = entry.provider ?? 'none';
-      const model = entry.model === null ? 'none' : boundedModel(provider, entry.model);
+      const model = entry.model === null ? NO_MODEL : boundedModel(provider, entry.model);
       addTo(series.of([provider, model, format, outcome]), entry);
       if (entry.cached) tallies.cached.add(1, provider);
       if (entry.continued > 0) tallies.continued.add(entry.continued, provider);
@@ -75,6 +100,32 @@ export function createRequestMetrics(): RequestMetrics {
         before = attempt;
       }
     },
+    add({ series: added, tallies: counts, upstream: addedUpstream }) {
+      for (const one of added) {
+        const { duration, firstByte, labels } = one;
+        const sums = series.of(boundedValues(labels));
+        addSums(sums, one);
+        sums.duration.add(duration);
+        if (firstByte === null) continue;
+        sums.firstByte ??= createHistogram(durationBounds);
+        sums.firstByte.add(firstByte);
+      }
+      for (const { duration, labels } of addedUpstream)
+        upstream.of(boundedValues(labels)).duration.add(duration);
+      for (const [name, tally] of tallyEntries())
+        for (const { amount, values } of counts[name]) tally.add(amount, ...values);
+    },
+    counts: () => ({
+      series: series.all().map((one) => ({
+        ...one,
+        duration: one.duration.counts(),
+        firstByte: one.firstByte?.counts() ?? null,
+      })),
+      upstream: upstream.all().map(({ duration, labels }) => ({ labels, duration: duration.counts() })),
+      tallies: Object.fromEntries(
+        tallyEntries().map(([name, tally]) => [name, tally.counts()]),
+      ) as unknown as RequestCounts['tallies'],
+    }),
     families: () => [
       ...requestFamilies(series.all()),
       tallied(
@@ -105,6 +156,21 @@ export function createRequestMetrics(): RequestMetrics {
       ),
     ],
   };
+
+  function tallyEntries(): (readonly [TallyName, Tally])[] {
+    return tallyNames.map((name) => [name, tallies[name]] as const);
+  }
+
+  /** The values of another process's labels: each process bounds the names of its own models only. */
+  function boundedValues({
+    format = '',
+    model = '',
+    outcome = '',
+    provider = '',
+  }: Labels): readonly string[] {
+    const isModel = model !== NO_MODEL && model !== OTHER_MODELS;
+    return [provider, isModel ? boundedModel(provider, model) : model, format, outcome];
+  }
 
   function countAttempt(attempt: TracedAttempt, before: TracedAttempt | null): void {
     const { outcome, provider } = attempt;
@@ -156,6 +222,14 @@ function addTo(one: Series, { costUsd, durationMs, ttftMs, usage }: LedgerEntry)
     const bucket = unitBuckets[index];
     if (bucket !== undefined) one.units[index] = (one.units[index] ?? 0) + usage[bucket.member];
   }
+}
+
+function addSums(sums: SeriesSums, { costUsd, requests, tokens, units, unpriced }: SeriesSums): void {
+  sums.requests += requests;
+  sums.unpriced += unpriced;
+  sums.costUsd += costUsd;
+  for (const [index, amount] of tokens.entries()) sums.tokens[index] = (sums.tokens[index] ?? 0) + amount;
+  for (const [index, amount] of units.entries()) sums.units[index] = (sums.units[index] ?? 0) + amount;
 }
 
 function requestFamilies(all: readonly Series[]): MetricFamily[] {

@@ -5,15 +5,23 @@ import { createSeriesMap } from './series-map.ts';
 export interface Tally {
   /** @param values of the labels, in their order */
   add(amount: number, ...values: readonly string[]): void;
+  counts(): readonly TallyCount[];
   points(): ScalarPoint[];
 }
 
+/** What was counted for one combination of the labels' values. */
+export interface TallyCount {
+  values: readonly string[];
+  amount: number;
+}
+
 export function createTally(labels: readonly string[]): Tally {
-  const counts = createSeriesMap((values) => ({ values, amount: 0 }));
+  const counts = createSeriesMap<TallyCount>((values) => ({ values, amount: 0 }));
   return {
     add(amount, ...values) {
       counts.of(values).amount += amount;
     },
+    counts: counts.all,
     points: () =>
       counts.all().map(({ amount, values }) => ({
         labels: Object.fromEntries(labels.map((label, index) => [label, values[index] ?? ''])),
