@@ -120,9 +120,9 @@ export interface ConversationCodec {
   spelling?(name: string): string;
   /** Whether an encoded request has a turn of the user that the client did not write; absent where none is put in. */
   addsTurn?(request: JsonObject): boolean;
-  /** Those of them that only the format's own vendor is sure to know (`dialect.vendorMembers`). */
+  /** Those of them that only the format's own vendor is sure to know (`dialect.vendorFields`). */
   vendorOnly: readonly Concept[];
-  /** Those that only some servers of the format know and are sent on trial (`dialect.cacheMembers`). */
+  /** Those that only some servers of the format know and are sent on trial (`dialect.cacheFields`). */
   onTrial?: readonly Concept[];
   /** What models of this name refuse although the format has a word for it. */
   unsupportedBy?(model: string): readonly Concept[];

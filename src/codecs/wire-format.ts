@@ -70,6 +70,6 @@ export const noUsage: Readonly<Usage> = Object.freeze({
 /** The sum of two uses. */
 export function addUsage(one: Usage, other: Usage): Usage {
   const sum = { ...one };
-  for (const member of Object.keys(sum) as (keyof Usage)[]) sum[member] += other[member];
+  for (const field of Object.keys(sum) as (keyof Usage)[]) sum[field] += other[field];
   return sum;
 }

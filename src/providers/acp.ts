@@ -13,7 +13,7 @@ export const acp: Provider = {
   baseUrl: 'http://acp.invalid',
   auth: { kind: 'none' },
   formats: { 'openai-chat': '/v1/chat/completions' },
-  dialect: { vendorMembers: true, customTools: true, reasoningField: 'reasoning_content' },
+  dialect: { vendorFields: true, customTools: true, reasoningField: 'reasoning_content' },
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: [],

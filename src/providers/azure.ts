@@ -21,7 +21,7 @@ export const azure = {
     maxTokensField: 'max_completion_tokens',
     systemRole: 'developer',
     customTools: true,
-    vendorMembers: true,
+    vendorFields: true,
     textParts: true,
     strictMessages: true,
     schema: 'openai',

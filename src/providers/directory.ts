@@ -76,7 +76,7 @@ export function providerOfEntry(entry: DirectoryEntry, like: Provider | undefine
     modelsPath,
     ...(entry.localPort !== undefined && { localPort: entry.localPort }),
     // As for any other server of the chat format: what is refused is learned.
-    dialect: { reasoningField: 'reasoning_content', cacheMembers: true },
+    dialect: { reasoningField: 'reasoning_content', cacheFields: true },
     forwardHeaders: 'standard',
     prices: null,
     unpriced: entry.unpriced ?? 'unknown',

@@ -15,7 +15,7 @@ export const gemini: Provider = {
     'openai-chat': '/v1beta/openai/chat/completions',
     'openai-embeddings': '/v1beta/openai/embeddings',
   },
-  dialect: { schema: 'gemini-chat', vendorMembers: true, googleSeals: true, strictMessages: true },
+  dialect: { schema: 'gemini-chat', vendorFields: true, googleSignatures: true, strictMessages: true },
   preferred: 'gemini',
   counts: ['gemini'],
   // https://ai.google.dev/gemini-api/docs/rate-limits: each limit of a day has a name with "PerDay" in the details.

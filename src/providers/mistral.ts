@@ -20,7 +20,7 @@ export const mistral: Provider = {
     strictMessages: true,
     schema: 'mistral',
     // It reports usage unasked, and refuses members that it does not know.
-    memberNames: { seed: 'random_seed', user: null, stream_options: null },
+    fieldNames: { seed: 'random_seed', user: null, stream_options: null },
     callIds: 'short',
     textParts: true,
     prefill: { message: { prefix: true }, repeated: true },

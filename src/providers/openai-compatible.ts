@@ -26,7 +26,7 @@ export const openaiCompatible: Provider = {
   },
   // What most of these servers call reasoning; it is left out where it is refused, and so is what they may know of a prompt
   // cache: https://docs.litellm.ai/docs/completion/prompt_caching
-  dialect: { reasoningField: 'reasoning_content', cacheMembers: true },
+  dialect: { reasoningField: 'reasoning_content', cacheFields: true },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -27,7 +27,7 @@ export const openai: Provider = {
     maxTokensField: 'max_completion_tokens',
     systemRole: 'developer',
     customTools: true,
-    vendorMembers: true,
+    vendorFields: true,
     textParts: true,
     strictMessages: true,
     schema: 'openai',

@@ -26,7 +26,7 @@ export const openrouter: Provider = {
     serviceTier: true,
     reasoningField: 'reasoning',
     textParts: true,
-    cacheMembers: true,
+    cacheFields: true,
     prefill: {},
   },
   // https://openrouter.ai/docs/api-reference/errors: 402 no credits, 403 for input that a moderator flags, 502 and 503 for the model's provider.

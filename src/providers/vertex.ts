@@ -24,11 +24,11 @@ export const vertex: Provider = {
   formats: { gemini: '/publishers/google/models' },
   dialect: {
     schema: 'gemini-chat',
-    vendorMembers: true,
-    googleSeals: true,
+    vendorFields: true,
+    googleSignatures: true,
     strictMessages: true,
     // It takes the tier in a header, and refuses the member.
-    memberNames: { serviceTier: null },
+    fieldNames: { serviceTier: null },
   },
   modelsPath: null,
   forwardHeaders: 'standard',

@@ -22,7 +22,7 @@ const end = (reason: EndReason): StreamPart => ({
 const words: StreamPart[] = [
   { type: 'reasoning-start', block: 0, summary: false },
   { type: 'reasoning-delta', block: 0, text: 'thinking' },
-  { type: 'reasoning-end', block: 0, sealed: null },
+  { type: 'reasoning-end', block: 0, encrypted: null },
   { type: 'text-start', block: 1 },
   { type: 'text-delta', block: 1, text: 'So ' },
   { type: 'text-delta', block: 1, text: 'far.' },

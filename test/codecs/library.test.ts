@@ -63,7 +63,7 @@ describe('translateRequest', () => {
   it('says what it lowered and what it left out', () => {
     const { body, dropped, lowered, path } = toMessages({
       maxOutputTokens: 4_096,
-      refusedMembers: ['metadata'],
+      refusedFields: ['metadata'],
     });
     assert.deepEqual(
       [body['max_tokens'], lowered, dropped, path],
@@ -71,13 +71,13 @@ describe('translateRequest', () => {
     );
   });
 
-  it('names the member that is wrong, or that the target cannot say', () => {
+  it('names the field that is wrong, or that the target cannot say', () => {
     const failing = (body: object | string, to: Format = anthropicMessages) => {
       try {
         translateRequest({ from: openaiChat, to, model: 'm', body: body as string });
       } catch (error) {
         assert.ok(error instanceof TranslationError, String(error));
-        return [error.code, error.member, error.status];
+        return [error.code, error.field, error.status];
       }
       return null;
     };
@@ -139,7 +139,7 @@ describe('translateStream', () => {
   it('refuses a copy of a translated request, which has not what an answer needs', () => {
     assert.throws(() => translateStream({ request: { ...toMessages() } }), {
       code: 'invalid_request',
-      member: 'request',
+      field: 'request',
     });
   });
 });

@@ -56,7 +56,7 @@ function blocksOf(text: string): object[] {
 const assistantIn = (body: Buffer | undefined) =>
   JSON.parse(body?.toString() ?? '').messages.find(({ role }: { role: string }) => role === 'assistant');
 
-describe('what a chat upstream seals', () => {
+describe('what a chat upstream encrypts', () => {
   for (const kind of ['streamed', 'whole'] as const) {
     it(`comes back to it through Claude’s format, ${kind}, and to no other`, async () => {
       const asked = { model: chat.model, tools, stream: kind === 'streamed', messages: [question] };
@@ -104,7 +104,7 @@ describe('what a chat upstream seals', () => {
   });
 });
 
-describe('what Anthropic seals for a chat client', () => {
+describe('what Anthropic encrypts for a chat client', () => {
   const content = [
     { type: 'thinking', thinking: 'A file.', signature: 'EqQBsig' },
     { type: 'tool_use', id: 'call_a', name: 'list', input: {} },
@@ -186,7 +186,7 @@ describe('what Anthropic seals for a chat client', () => {
   });
 });
 
-describe('reasoning that a chat server sealed', () => {
+describe('reasoning that a chat server encrypted', () => {
   it('is left out where another one does not know the member that bears it', async () => {
     const reasoning_details = [{ type: 'reasoning.encrypted', data: 'gAAAA', id: 'rs_1', index: 0 }];
     const history = [question, { role: 'assistant', content: 'Yes', reasoning_details }, question];

@@ -26,7 +26,7 @@ const thought = messages.request({
   ],
 });
 
-describe('sealed reasoning that its vendor refuses', () => {
+describe('encrypted reasoning that its vendor refuses', () => {
   it('is left out, once, at the same target, and the answer says so', async () => {
     at.upstream.script([refused(badSignature)], [json(200, messages.answer())]);
     const reply = await at.gateway.ask(messages.path, thought);
@@ -84,14 +84,18 @@ describe('sealed reasoning that its vendor refuses', () => {
 
   it('that was carried in another format is left out of the translated request', async () => {
     at.upstream.script([refused(badSignature)], [json(200, messages.answer())]);
-    const seal = embedEncryptedReasoning({ format: 'anthropic-messages', kind: 'signature', value: 'c2ln' });
+    const encrypted = embedEncryptedReasoning({
+      format: 'anthropic-messages',
+      kind: 'signature',
+      value: 'c2ln',
+    });
     const input = [
       { role: 'user', content: 'hi' },
       {
         type: 'reasoning',
         id: 'rs_1',
         summary: [{ type: 'summary_text', text: 'Hm.' }],
-        encrypted_content: seal,
+        encrypted_content: encrypted,
       },
       { role: 'assistant', content: 'Yes?' },
       { role: 'user', content: 'Go on' },

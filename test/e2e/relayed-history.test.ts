@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { embedEncryptedReasoning, embedWithThought } from '../../src/codecs/encrypted-reasoning/embed.ts';
-import type { Sealed } from '../../src/codecs/model/conversation.ts';
+import type { EncryptedReasoning } from '../../src/codecs/model/conversation.ts';
 import { chat, messages, responses } from '../support/formats.ts';
 import { type RunningGateway, startGateway } from '../support/gateway.ts';
 import { json } from '../support/steps.ts';
@@ -104,26 +104,31 @@ describe('reasoning of earlier turns in a chat request that is passed on', () =>
     assert.ok(sent()[1]?.includes(call));
   });
 
-  it('goes without Google’s seals of calls to strict servers', async () => {
+  it('goes without Google’s signatures of calls to strict servers', async () => {
     upstream.script([json(200, chat.answer())]);
-    const sealed = call.replace(
+    const signed = call.replace(
       '"type"',
       '"extra_content": {"google": {"thought_signature": "c2ln"}}, "type"',
     );
-    const reply = await gateway.ask(chat.path, history('strict/m-1', '').replace(call, sealed));
+    const reply = await gateway.ask(chat.path, history('strict/m-1', '').replace(call, signed));
     assert.equal(reply.header('x-gateway-dropped'), 'messages.extra_content');
     assert.equal(sent()[0], history('m-1', ''));
   });
 });
 
-describe('reasoning that another format sealed, in a request of the upstream’s own format', () => {
-  const seal: Sealed = { format: 'openai-responses', kind: 'encrypted', value: 'gAAAA', id: 'rs_1' };
+describe('reasoning that another format encrypted, in a request of the upstream’s own format', () => {
+  const encrypted: EncryptedReasoning = {
+    format: 'openai-responses',
+    kind: 'encrypted',
+    value: 'gAAAA',
+    id: 'rs_1',
+  };
 
   it('is taken out of Anthropic’s before it is sent', async () => {
     const use = { type: 'tool_use', id: 'toolu_1', name: 'list', input: {} };
     for (const [name, signature] of [
-      ['anth', embedEncryptedReasoning(seal)],
-      ['signing', embedEncryptedReasoning(seal)],
+      ['anth', embedEncryptedReasoning(encrypted)],
+      ['signing', embedEncryptedReasoning(encrypted)],
       ['signing', ''],
     ]) {
       const content = [{ type: 'thinking', thinking: 'Hm.', signature }, use];
@@ -161,7 +166,7 @@ describe('reasoning that another format sealed, in a request of the upstream’s
   });
 
   it('keeps the model thinking where it can think without the thoughts before', async () => {
-    const block = { type: 'thinking', thinking: 'Hm.', signature: embedEncryptedReasoning(seal) };
+    const block = { type: 'thinking', thinking: 'Hm.', signature: embedEncryptedReasoning(encrypted) };
     const use = { type: 'tool_use', id: 'toolu_1', name: 'list', input: {} };
     upstream.script([json(200, messages.answer())]);
     const request = messages.request({
@@ -178,7 +183,7 @@ describe('reasoning that another format sealed, in a request of the upstream’s
   });
 
   it('is taken out of OpenAI’s, Google’s and chat’s before it is sent', async () => {
-    const anthropic: Sealed = { format: 'anthropic-messages', kind: 'signature', value: 'c2ln' };
+    const anthropic: EncryptedReasoning = { format: 'anthropic-messages', kind: 'signature', value: 'c2ln' };
     upstream.script([json(200, responses.answer())]);
     const own = { type: 'reasoning', id: 'rs_68', summary: [], encrypted_content: 'gAAAA' };
     const carried = { type: 'reasoning', summary: [], encrypted_content: embedEncryptedReasoning(anthropic) };

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../src/codecs/json/values.ts';
 import {
   type Conversation,
+  type EncryptedReasoning,
   emptyConversation,
   type FilePart,
   type ImagePart,
   type Message,
   type Part,
   type ReasoningPart,
-  type Sealed,
   type Source,
   type TextPart,
   type Tool,
@@ -121,8 +121,9 @@ const audioPart = fc.record({
   base64,
 });
 
-function sealed(format: WireFormat): fc.Arbitrary<Sealed> {
-  const kinds: Sealed['kind'][] = format === 'anthropic-messages' ? ['signature', 'redacted'] : ['encrypted'];
+function encrypted(format: WireFormat): fc.Arbitrary<EncryptedReasoning> {
+  const kinds: EncryptedReasoning['kind'][] =
+    format === 'anthropic-messages' ? ['signature', 'redacted'] : ['encrypted'];
   return fc
     .record({
       format: fc.constant(format),
@@ -130,7 +131,7 @@ function sealed(format: WireFormat): fc.Arbitrary<Sealed> {
       value: base64,
       id: format === 'openai-responses' ? fc.option(name, { nil: undefined }) : fc.constant(undefined),
     })
-    .map((seal) => defined<Sealed>(seal));
+    .map((reasoning) => defined<EncryptedReasoning>(reasoning));
 }
 
 function reasoningPart(format: WireFormat): fc.Arbitrary<ReasoningPart> {
@@ -138,7 +139,7 @@ function reasoningPart(format: WireFormat): fc.Arbitrary<ReasoningPart> {
     type: fc.constant('reasoning' as const),
     text: fc.oneof(text, fc.constant('')),
     summary: fc.boolean(),
-    sealed: maybe(sealed(format)),
+    encrypted: maybe(encrypted(format)),
   });
 }
 
@@ -317,7 +318,7 @@ function choiceAmong(tools: readonly Tool[]): fc.Arbitrary<Conversation['toolCho
 }
 
 /**
- * A conversation whose seals are of `format`. Roles alternate but for system messages after a user's turn, every
+ * A conversation whose encrypted reasoning is of `format`. Roles alternate but for system messages after a user's turn, every
  * call has one result at the start of the next turn, and tools have different names.
  */
 export function conversations(format: WireFormat): fc.Arbitrary<Conversation> {
@@ -350,7 +351,7 @@ export function conversations(format: WireFormat): fc.Arbitrary<Conversation> {
 interface Block {
   kind: 'text' | 'refusal' | 'reasoning' | 'tool-call';
   deltas: string[];
-  seal: Sealed | null;
+  encrypted: EncryptedReasoning | null;
   summary: boolean;
   name: string;
   input: JsonObject;
@@ -360,14 +361,17 @@ function block(format: WireFormat): fc.Arbitrary<Block> {
   return fc.record({
     kind: fc.constantFrom('text' as const, 'refusal' as const, 'reasoning' as const, 'tool-call' as const),
     deltas: fc.array(text, { minLength: 1, maxLength: 3 }),
-    seal: maybe(sealed(format)),
+    encrypted: maybe(encrypted(format)),
     summary: fc.boolean(),
     name,
     input: jsonObject,
   });
 }
 
-function blockParts({ deltas, input, kind, name: tool, seal, summary }: Block, index: number): StreamPart[] {
+function blockParts(
+  { deltas, input, kind, name: tool, encrypted, summary }: Block,
+  index: number,
+): StreamPart[] {
   const at = { block: index };
   if (kind === 'tool-call') {
     const json = JSON.stringify(input);
@@ -384,7 +388,7 @@ function blockParts({ deltas, input, kind, name: tool, seal, summary }: Block, i
     return [
       { type: 'reasoning-start', ...at, summary },
       ...grown,
-      { type: 'reasoning-end', ...at, sealed: seal },
+      { type: 'reasoning-end', ...at, encrypted },
     ];
   return [{ type: `${kind}-start`, ...at }, ...grown, { type: `${kind}-end`, ...at }];
 }
@@ -431,7 +435,7 @@ export interface AnswerOptions {
   interleave?: boolean;
 }
 
-/** A whole answer as parts, balanced and in order, whose end fits its blocks. Seals are of `format`. */
+/** A whole answer as parts, balanced and in order, whose end fits its blocks. Encrypted reasoning is of `format`. */
 export function answers(
   format: WireFormat,
   { interleave = false }: AnswerOptions = {},

@@ -53,7 +53,7 @@ const reasoning = {
   summary: [{ type: 'summary_text', text: 'Secret thought.' }],
   encrypted_content: 'gAAA',
 };
-const sealed: JsonObject[] = [
+const encrypted: JsonObject[] = [
   { type: 'response.created', response: { id: 'resp_1' } },
   { type: 'response.output_item.added', output_index: 0, item: { ...reasoning, summary: [] } },
   {
@@ -77,7 +77,7 @@ describe('thoughts that the client does not want to see', () => {
       [targetOf('openai-chat', deepseek), plain, /"reasoning_content":"Secret thought\."/],
       [
         targetOf('openai-responses', openai),
-        sealed,
+        encrypted,
         /"text":"Secret thought\."\}\],"encrypted_content":"gAAA"/,
       ],
     ] as const) {
@@ -96,7 +96,7 @@ describe('thoughts that the client does not want to see', () => {
     for (const [target, answer, found] of [
       [
         targetOf('openai-responses', openai),
-        sealed,
+        encrypted,
         /"text":"Secret thought\."\}\],"encrypted_content":"gAAA"/,
       ],
     ] as const) {

@@ -83,7 +83,7 @@ type Fate = 'carried' | 'left out' | 'refused';
 
 /** Null where the request is refused for the sake of something else that it needs. */
 function fateOf(concept: Concept, from: Conversing, to: Conversing, word: string): Fate | null {
-  const dialect = { ...plainDialect, vendorMembers: true, cacheMembers: true };
+  const dialect = { ...plainDialect, vendorFields: true, cacheFields: true };
   const whole = { ...emptyConversation('m'), ...samples[concept] };
   try {
     const route = { from: translating(from), to: translating(to), dialect, model: 'm', owner: null };

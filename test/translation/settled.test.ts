@@ -36,7 +36,7 @@ function targetOf(format: Format, chance: Chance): Target {
   const model = oneOf(chance, models[format]);
   if (format !== 'openai-chat' || chance(2) === 0) return { ...target, model };
   const dialect = {
-    cacheMembers: true,
+    cacheFields: true,
     textParts: chance(2) === 0,
     reasoningField: oneOf(chance, [null, 'reasoning_content'] as const),
     noReasoning: oneOf(chance, [null, ' ']),

@@ -71,7 +71,7 @@ function resultsFor(message: Message | undefined): Part[] {
 }
 
 function sent(whole: Conversation, from: Conversing, target: Target): JsonObject | null {
-  const dialect: Dialect = { ...plainDialect, vendorMembers: true, customTools: true };
+  const dialect: Dialect = { ...plainDialect, vendorFields: true, customTools: true };
   try {
     const request = translating(from).conversation.encodeRequest({ ...whole, stream: false }, dialect);
     const named = from === 'gemini' ? { model: 'm', stream: false, array: false } : null;

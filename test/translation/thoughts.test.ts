@@ -10,7 +10,7 @@ import type { Provider } from '../../src/providers/provider.ts';
 import { answerFrames, answerParts } from '../../src/proxy/translate/answer-chain.ts';
 import { conversationCodec, translateRequest } from '../../src/proxy/translate/request.ts';
 
-/** What a vendor sealed comes back to it as it was, by way of the clients of every format that keeps seals. */
+/** What a vendor encrypted comes back to it as it was, by way of the clients of every format that keeps encrypted reasoning. */
 const clients = codecs.flatMap(({ conversation, format }) =>
   conversation === null || format === 'openai-completions' || format === 'ollama' ? [] : [format],
 );

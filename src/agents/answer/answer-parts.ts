@@ -23,7 +23,7 @@ export function createAnswerParts(showTools: AgentSetup['showTools']): AnswerPar
     const was = open;
     open = null;
     if (was === null) return [];
-    return [was === 'text' ? { type: 'text-end', block } : { type: 'reasoning-end', block, sealed: null }];
+    return [was === 'text' ? { type: 'text-end', block } : { type: 'reasoning-end', block, encrypted: null }];
   };
   const say = (kind: Kind, words: string): StreamPart[] => {
     if (words === '') return [];

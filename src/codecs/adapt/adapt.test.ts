@@ -71,8 +71,8 @@ describe('what the target cannot say', () => {
   it('is not written where it is named, not even by a codec that has a word for it', () => {
     const tiered = codec('gemini', { serviceTier: 'serviceTier' });
     tiered.conversation.vendorOnly = ['serviceTier'];
-    const tierOn = (vendorMembers: boolean) => {
-      const dialect = { ...plainDialect, vendorMembers };
+    const tierOn = (vendorFields: boolean) => {
+      const dialect = { ...plainDialect, vendorFields };
       const asked = { ...emptyConversation('m'), serviceTier: 'flex' };
       const { conversation, dropped } = adapt(asked, { from, to: tiered, dialect, owner: null, model: 'm' });
       return [conversation.serviceTier, dropped];
@@ -101,31 +101,31 @@ describe('what the target cannot say', () => {
   });
 });
 
-describe('reasoning that another vendor sealed', () => {
-  it('goes without its seal, and not at all when only the seal was there', () => {
-    const sealed = { format: 'anthropic-messages', kind: 'signature', value: 's' } as const;
+describe('reasoning that another vendor encrypted', () => {
+  it('goes without its encrypted reasoning, and not at all when only the encrypted reasoning was there', () => {
+    const encrypted = { format: 'anthropic-messages', kind: 'signature', value: 's' } as const;
     const { conversation } = adapted({
       messages: [
-        { role: 'assistant', parts: [{ type: 'reasoning', text: 'hm', summary: false, sealed }] },
-        { role: 'assistant', parts: [{ type: 'reasoning', text: '', summary: false, sealed }] },
+        { role: 'assistant', parts: [{ type: 'reasoning', text: 'hm', summary: false, encrypted }] },
+        { role: 'assistant', parts: [{ type: 'reasoning', text: '', summary: false, encrypted }] },
       ],
     });
     assert.deepEqual(conversation.messages, [
-      { role: 'assistant', parts: [{ type: 'reasoning', text: 'hm', summary: false, sealed: null }] },
+      { role: 'assistant', parts: [{ type: 'reasoning', text: 'hm', summary: false, encrypted: null }] },
     ]);
   });
 
   it('of the target’s own vendor is not touched', () => {
-    const sealed = { format: 'openai-chat', kind: 'encrypted', value: 's' } as const;
+    const encrypted = { format: 'openai-chat', kind: 'encrypted', value: 's' } as const;
     const messages: Conversation['messages'] = [
-      { role: 'assistant', parts: [{ type: 'reasoning', text: '', summary: false, sealed }] },
+      { role: 'assistant', parts: [{ type: 'reasoning', text: '', summary: false, encrypted }] },
     ];
     assert.deepEqual(adapted({ messages }).conversation.messages, messages);
   });
 });
 
-describe('sealed reasoning', () => {
-  const sealed = (owner: string | null, format: WireFormat = 'openai-chat') =>
+describe('encrypted reasoning', () => {
+  const encrypted = (owner: string | null, format: WireFormat = 'openai-chat') =>
     adapted({
       messages: [
         {
@@ -135,7 +135,7 @@ describe('sealed reasoning', () => {
               type: 'reasoning',
               text: 'Hm.',
               summary: false,
-              sealed: { format, kind: 'encrypted', value: 'x', ...(owner === null ? {} : { owner }) },
+              encrypted: { format, kind: 'encrypted', value: 'x', ...(owner === null ? {} : { owner }) },
             },
           ],
         },
@@ -144,19 +144,19 @@ describe('sealed reasoning', () => {
 
   it('goes back to its own account and make of models, or where no owner is known', () => {
     for (const owner of ['a:gpt', null]) {
-      const part = sealed(owner);
-      assert.ok(part?.type === 'reasoning' && part.sealed?.value === 'x');
+      const part = encrypted(owner);
+      assert.ok(part?.type === 'reasoning' && part.encrypted?.value === 'x');
     }
   });
 
   it('stays away from any other, with its readable part kept', () => {
-    for (const part of [sealed('b:gpt'), sealed('a:claude'), sealed('a:gpt', 'anthropic-messages')])
-      assert.ok(part?.type === 'reasoning' && part.sealed === null && part.text === 'Hm.');
+    for (const part of [encrypted('b:gpt'), encrypted('a:claude'), encrypted('a:gpt', 'anthropic-messages')])
+      assert.ok(part?.type === 'reasoning' && part.encrypted === null && part.text === 'Hm.');
   });
 
   it('keeps its owner where it is carried, and names it after account and make', () => {
-    const seal = { format: 'gemini', kind: 'signature', value: 'x', owner: 'a:gemini' } as const;
-    assert.deepEqual(extractEncryptedReasoning(embedEncryptedReasoning(seal)), seal);
+    const encrypted = { format: 'gemini', kind: 'signature', value: 'x', owner: 'a:gemini' } as const;
+    assert.deepEqual(extractEncryptedReasoning(embedEncryptedReasoning(encrypted)), encrypted);
     assert.equal(reasoningOwner('a', 'anthropic/claude-opus-5'), 'a:claude');
     assert.equal(reasoningOwner('a', 'gpt-6.1-codex'), 'a:gpt');
   });

@@ -3,7 +3,14 @@ import type { ConversationCodec, TranslationCodec } from '../codec.ts';
 import { withFilesAsText } from '../files/text-file.ts';
 import { textOf } from '../json/values.ts';
 import { type Concept, type ConceptNames, concepts } from '../model/concept.ts';
-import type { Conversation, Message, NativePart, Part, Sealed, Tool } from '../model/conversation.ts';
+import type {
+  Conversation,
+  EncryptedReasoning,
+  Message,
+  NativePart,
+  Part,
+  Tool,
+} from '../model/conversation.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { withoutCacheMarks } from '../prompt-cache/cache-control.ts';
 import { fitOutput, fitTools } from '../schema/conversation.ts';
@@ -39,7 +46,7 @@ interface Route {
   from: Pick<TranslationCodec, 'conversation' | 'format'>;
   to: Pick<TranslationCodec, 'conversation' | 'format'>;
   dialect: Dialect;
-  /** Whose seals can be read (`encrypted-reasoning/owner.ts`); null takes those of any owner. */
+  /** Whose encrypted reasoning can be read (`encrypted-reasoning/owner.ts`); null takes that of any owner. */
   owner: string | null;
   /** The model's name at the target. */
   model: string;
@@ -89,7 +96,7 @@ export function adapt(asked: Conversation, route: Route): Adapted {
     output: fitOutput(conversation.output, target, wordOf('schemaOutput'), dropped),
     messages: ownMessages(
       shownMessages(expressible, to.conversation),
-      { format: to.format, owner, searchCalls, googleSeals: dialect.googleSeals },
+      { format: to.format, owner, searchCalls, googleSignatures: dialect.googleSignatures },
       dropped,
     ),
     extras: fields === null ? conversation.extras : null,
@@ -260,7 +267,7 @@ function untranslatable({ format, name }: NativePart, target: WireFormat): Gatew
 interface Owner {
   format: WireFormat;
   owner: string | null;
-  googleSeals: boolean;
+  googleSignatures: boolean;
   searchCalls: boolean;
 }
 
@@ -275,7 +282,7 @@ function ownMessages(messages: Message[], target: Owner, dropped: string[]): Mes
 /** Whether a part may be for one target alone. */
 function mayBelong(part: Part): boolean {
   const { type } = part;
-  return type === 'native' || type === 'search' || (type === 'reasoning' && part.sealed !== null);
+  return type === 'native' || type === 'search' || (type === 'reasoning' && part.encrypted !== null);
 }
 
 function ownMessage({ parts, ...message }: Message, target: Owner, dropped: string[]): Message[] {
@@ -294,18 +301,18 @@ function ownMessage({ parts, ...message }: Message, target: Owner, dropped: stri
   ];
 }
 
-function isForeign({ format, owner }: Sealed, target: Owner): boolean {
+function isForeign({ format, owner }: EncryptedReasoning, target: Owner): boolean {
   const other = owner !== undefined && target.owner !== null && owner !== target.owner;
   if (format === target.format) return other;
-  // Chat servers have a place for Google's seals: Google's own, and those that gave them.
+  // Chat servers have a place for Google's signatures: Google's own, and those that gave them.
   if (format !== 'gemini' || target.format !== 'openai-chat') return true;
-  return owner === undefined ? !target.googleSeals : other;
+  return owner === undefined ? !target.googleSignatures : other;
 }
 
 function ownPart(part: Part, target: Owner, dropped: string[]): Part[] {
-  if (part.type === 'reasoning' && part.sealed !== null && isForeign(part.sealed, target)) {
-    // Only its maker can read it; a new seal would be a forgery.
-    return part.text === '' ? [] : [{ ...part, sealed: null }];
+  if (part.type === 'reasoning' && part.encrypted !== null && isForeign(part.encrypted, target)) {
+    // Only its maker can read it; a new one would be a forgery.
+    return part.text === '' ? [] : [{ ...part, encrypted: null }];
   }
   if (part.type === 'search' && !target.searchCalls && part.native.format !== target.format) {
     dropped.push(...part.native.values.map((value) => textOf(value['type'])));

@@ -120,7 +120,7 @@ describe('a picture in an answer of an earlier turn', () => {
     assert.deepEqual(read('ollama', { messages: [said] }), [image]);
   });
 
-  it('keeps Google’s seal on it', () => {
+  it('keeps Google’s signature on it', () => {
     const part = { inlineData: { mimeType: 'image/png', data: base64 }, thoughtSignature: 'c2ln' };
     const { decodeRequest, encodeRequest } = translating('gemini').conversation;
     const body = {

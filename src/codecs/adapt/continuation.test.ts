@@ -55,7 +55,7 @@ describe('an answer that goes on with another', () => {
   it('numbers its blocks after those that there are, and closes the thoughts that broke off', () => {
     const begun = begunWith([
       { type: 'reasoning-start', block: 0, summary: false },
-      { type: 'reasoning-end', block: 0, sealed: null },
+      { type: 'reasoning-end', block: 0, encrypted: null },
       { type: 'reasoning-start', block: 1, summary: false },
     ]);
     const parts: StreamPart[] = [
@@ -64,7 +64,7 @@ describe('an answer that goes on with another', () => {
       text(1, ' a'),
     ];
     assert.deepEqual(all(continuing(scripted(parts), begun, false), 3), [
-      { type: 'reasoning-end', block: 1, sealed: null },
+      { type: 'reasoning-end', block: 1, encrypted: null },
       { type: 'reasoning-start', block: 2, summary: false },
       { type: 'text-start', block: 3 },
       text(3, ' a'),

@@ -60,7 +60,7 @@ export class AnswerPrefix {
 
   /** What closes the thoughts that broke off. */
   closing(): StreamPart[] {
-    return [...this.#thoughts].map((block) => ({ type: 'reasoning-end', block, sealed: null }));
+    return [...this.#thoughts].map((block) => ({ type: 'reasoning-end', block, encrypted: null }));
   }
 }
 

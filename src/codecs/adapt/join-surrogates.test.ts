@@ -24,7 +24,7 @@ const deltas = fc.array(fc.record({ block: fc.nat(3), text }), { maxLength: 20 }
 const ends: StreamPart[] = [
   { type: 'text-end', block: 0 },
   { type: 'refusal-end', block: 1 },
-  { type: 'reasoning-end', block: 2, sealed: null },
+  { type: 'reasoning-end', block: 2, encrypted: null },
   { type: 'tool-call-end', block: 3, complete: true },
 ];
 

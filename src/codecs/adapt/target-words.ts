@@ -50,18 +50,15 @@ export function isMissed(concept: Concept): boolean {
 
 /** What the format can say and this server refuses. */
 function refusedBy(
-  { cacheMembers, memberNames, serviceTier, vendorMembers }: Dialect,
+  { cacheFields, fieldNames, serviceTier, vendorFields }: Dialect,
   { names, onTrial = [], vendorOnly }: ConversationCodec,
 ): Concept[] {
-  const acceptedConcepts: Concept[] = [
-    ...(vendorMembers ? vendorOnly : []),
-    ...(cacheMembers ? onTrial : []),
-  ];
+  const acceptedConcepts: Concept[] = [...(vendorFields ? vendorOnly : []), ...(cacheFields ? onTrial : [])];
   if (serviceTier) acceptedConcepts.push('serviceTier');
   const refused = [...vendorOnly, ...onTrial].filter((concept) => !acceptedConcepts.includes(concept));
-  for (const [name, other] of Object.entries(memberNames)) {
+  for (const [name, other] of Object.entries(fieldNames)) {
     if (other !== null) continue;
-    if (name === 'user' && !vendorMembers) refused.push('userId');
+    if (name === 'user' && !vendorFields) refused.push('userId');
     for (const [concept, word] of Object.entries(names)) if (word === name) refused.push(concept as Concept);
   }
   return refused;

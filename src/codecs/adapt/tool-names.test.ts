@@ -146,9 +146,9 @@ describe('a tool with free text', () => {
   });
 });
 
-describe('a seal that is carried for another format', () => {
+describe('encrypted reasoning that is carried for another format', () => {
   it('comes back as it was, and no other text is taken for one', () => {
-    const seals = fc.record(
+    const reasoning = fc.record(
       {
         format: fc.constantFrom('anthropic-messages' as const, 'openai-responses' as const),
         kind: fc.constantFrom('signature' as const, 'encrypted' as const, 'redacted' as const),
@@ -158,8 +158,8 @@ describe('a seal that is carried for another format', () => {
       { requiredKeys: ['format', 'kind', 'value'], noNullPrototype: true },
     );
     fc.assert(
-      fc.property(seals, (seal) =>
-        assert.deepEqual(extractEncryptedReasoning(embedEncryptedReasoning(seal)), seal),
+      fc.property(reasoning, (one) =>
+        assert.deepEqual(extractEncryptedReasoning(embedEncryptedReasoning(one)), one),
       ),
     );
     fc.assert(fc.property(fc.string(), (text) => assert.equal(extractEncryptedReasoning(text), null)));

@@ -116,8 +116,8 @@ function sayablePart(part: Part): Part[] {
     case 'tool-result':
       return [{ ...part, kind: 'function', parts: part.parts.flatMap(sayablePart) as typeof part.parts }];
     case 'reasoning':
-      if (part.sealed === null) return [];
-      return [{ ...part, summary: false, text: part.sealed.kind === 'redacted' ? '' : part.text }];
+      if (part.encrypted === null) return [];
+      return [{ ...part, summary: false, text: part.encrypted.kind === 'redacted' ? '' : part.text }];
     default:
       return [part];
   }
@@ -189,7 +189,7 @@ function sayableAnswer(parts: readonly StreamPart[]): StreamPart[] {
       case 'reasoning-start':
         return { ...part, summary: false };
       case 'reasoning-end':
-        return part.sealed?.kind === 'redacted' ? { ...part, sealed: null } : part;
+        return part.encrypted?.kind === 'redacted' ? { ...part, encrypted: null } : part;
       default:
         return part;
     }

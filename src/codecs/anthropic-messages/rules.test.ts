@@ -235,10 +235,10 @@ describe('a messages request', () => {
     );
   });
 
-  it('never sends reasoning that the vendor did not seal, and reads back a seal that was carried', () => {
-    const sealed = { format: 'openai-responses', kind: 'encrypted', value: 'gAAA', id: 'rs_1' } as const;
-    const foreign: Part = { type: 'reasoning', text: 'hm', summary: true, sealed };
-    const open: Part = { type: 'reasoning', text: 'hm', summary: false, sealed: null };
+  it('never sends reasoning that the vendor did not make, and reads back what was carried', () => {
+    const encrypted = { format: 'openai-responses', kind: 'encrypted', value: 'gAAA', id: 'rs_1' } as const;
+    const foreign: Part = { type: 'reasoning', text: 'hm', summary: true, encrypted };
+    const open: Part = { type: 'reasoning', text: 'hm', summary: false, encrypted: null };
     assert.equal(turnsOf([user, { role: 'assistant', parts: [foreign, open] }]).length, 1);
     const { messages } = decodeRequest({
       model: 'm',
@@ -246,7 +246,7 @@ describe('a messages request', () => {
         { role: 'user', content: 'Hi' },
         {
           role: 'assistant',
-          content: [{ type: 'thinking', thinking: 'hm', signature: embedEncryptedReasoning(sealed) }],
+          content: [{ type: 'thinking', thinking: 'hm', signature: embedEncryptedReasoning(encrypted) }],
         },
       ],
     });
@@ -304,7 +304,7 @@ describe('a messages request', () => {
     assert.equal(objectOf(listOf(tools)[0])['defer_loading'], true);
   });
 
-  it('with blocks of a server tool says in words what others cannot carry, without what is sealed', () => {
+  it('with blocks of a server tool says in words what others cannot carry, without what is encrypted', () => {
     const blocks = [
       { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'weather' } },
       {
@@ -611,7 +611,7 @@ describe('a messages stream that is written', () => {
         { type: 'text-end', block: 0 },
       ] as const),
       ...([{ type: 'reasoning-start', block: 1, summary: false }] as const),
-      ...([{ type: 'reasoning-end', block: 1, sealed: null }] as const),
+      ...([{ type: 'reasoning-end', block: 1, encrypted: null }] as const),
       ...([
         { type: 'text-start', block: 2 },
         { type: 'text-delta', block: 2, text: 'a' },
@@ -645,19 +645,19 @@ describe('a messages stream that is written', () => {
     assert.deepEqual(done?.['content'], [toolUse('a')]);
   });
 
-  it('carries a seal of another format where it comes back with the next request', () => {
-    const sealed = { format: 'openai-responses', kind: 'encrypted', value: 'gAAA' } as const;
+  it('carries encrypted reasoning of another format where it comes back with the next request', () => {
+    const encrypted = { format: 'openai-responses', kind: 'encrypted', value: 'gAAA' } as const;
     const message = whole(
       { type: 'reasoning-start', block: 0, summary: true },
       { type: 'reasoning-delta', block: 0, text: 'hm' },
-      { type: 'reasoning-end', block: 0, sealed },
+      { type: 'reasoning-end', block: 0, encrypted },
       end('stop'),
     );
     const { messages } = decodeRequest({
       model: 'm',
       messages: [{ role: 'assistant', content: message?.['content'] }],
     });
-    assert.deepEqual(messages[0]?.parts, [{ type: 'reasoning', text: 'hm', summary: false, sealed }]);
+    assert.deepEqual(messages[0]?.parts, [{ type: 'reasoning', text: 'hm', summary: false, encrypted }]);
   });
 
   it('gives a citation of another format as one of a search result', () => {

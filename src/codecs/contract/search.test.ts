@@ -167,7 +167,7 @@ describe('a search of an earlier turn', () => {
     for (const to of ['openai-chat', 'gemini', 'ollama', 'openai-completions'] as const) {
       const { body, dropped } = translatedTo('anthropic-messages', to, history);
       assert.match(JSON.stringify(body), /sun.*https:\/\/a\.test/, to);
-      assert.doesNotMatch(JSON.stringify(body), /sealed/, to);
+      assert.doesNotMatch(JSON.stringify(body), /encrypted/, to);
       assert.deepEqual(dropped, ['server_tool_use', 'web_search_tool_result'], to);
     }
     const { body, dropped } = translatedTo('openai-responses', 'anthropic-messages', { input: [item(sun)] });

@@ -52,7 +52,7 @@ describe('the facts of a stream with habits of its own', () => {
       true,
     ],
     [
-      'usage in a vendor member',
+      'usage in a vendor field',
       chat(record({ ...choice({}, 'stop'), x_groq: { id: 'r', usage: usageChunk.usage } })),
       'complete',
       true,

@@ -45,7 +45,7 @@ describe('the fields of a translated format', () => {
   it('are told apart from lists and types', () => {
     for (const read of ["body['a']", "body?.['a']", "bodyOf(x)['a']", "list[0]?.['a']"])
       assert.match(read, lookup);
-    for (const other of ["Part['type']", "members(['a'])", "readonly ['a']: 1", "new Set(['a'])"])
+    for (const other of ["Part['type']", "fields(['a'])", "readonly ['a']: 1", "new Set(['a'])"])
       assert.doesNotMatch(other, lookup);
   });
 });

@@ -1,7 +1,7 @@
 import type { PartReader, StreamPart } from '../model/stream-part.ts';
 
 /**
- * Who can read the sealed reasoning of an answer: one account, and the models of one make. A seal that comes back for
+ * Who can read the encrypted reasoning of an answer: one account, and the models of one make. Encrypted reasoning that comes back for
  * another owner is left out before it is sent, for its vendor would refuse the whole request.
  * @param account any name of it that does not change
  */
@@ -10,11 +10,11 @@ export function reasoningOwner(account: string, model: string): string {
   return `${account}:${/^[a-z]+/.exec(name)?.[0] ?? name}`;
 }
 
-/** Notes the owner on every seal that an answer brings. */
+/** Notes the owner on all encrypted reasoning that an answer brings. */
 export function withReasoningOwner(reader: PartReader, owner: string): PartReader {
   const owned = (part: StreamPart): StreamPart =>
-    part.type === 'reasoning-end' && part.sealed !== null
-      ? { ...part, sealed: { ...part.sealed, owner } }
+    part.type === 'reasoning-end' && part.encrypted !== null
+      ? { ...part, encrypted: { ...part.encrypted, owner } }
       : part;
   const all = (parts: StreamPart[]) => (parts.some(endsReasoning) ? parts.map(owned) : parts);
   return {

@@ -2,9 +2,9 @@ import { codecOf } from '../index.ts';
 import type { WireFormat } from '../wire-format.ts';
 
 /**
- * The request without what its vendor sealed and refused, and the name of that.
+ * The request without what its vendor encrypted and refused, and the name of that.
  * @param message the vendor's error
- * @returns null when the error is about something else, or the request holds nothing sealed
+ * @returns null when the error is about something else, or the request holds nothing encrypted
  * @throws GatewayError `invalid_json`
  */
 export function stripEncryptedReasoning(

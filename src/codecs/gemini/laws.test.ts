@@ -144,8 +144,8 @@ function sayablePart(part: Part): Part[] {
       return [{ ...result, kind: 'function', parts: [...texts, ...shown] }];
     }
     case 'reasoning': {
-      if (part.sealed === null) return [];
-      return [{ ...part, summary: true, sealed: { ...part.sealed, kind: 'signature' } }];
+      if (part.encrypted === null) return [];
+      return [{ ...part, summary: true, encrypted: { ...part.encrypted, kind: 'signature' } }];
     }
     default:
       return [part];

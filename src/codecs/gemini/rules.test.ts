@@ -47,11 +47,11 @@ const result = (callId: string, text: string, isError = false): Part => ({
   kind: 'function',
   parts: [{ type: 'text', text }],
 });
-const seal = (value: string, text = ''): Part => ({
+const signed = (value: string, text = ''): Part => ({
   type: 'reasoning',
   text,
   summary: true,
-  sealed: { format: 'gemini', kind: 'signature', value },
+  encrypted: { format: 'gemini', kind: 'signature', value },
 });
 const read: Tool = { kind: 'function', name: 'read', description: null, schema: null, strict: null };
 const search = (format: 'gemini' | 'anthropic-messages'): Tool => ({
@@ -190,11 +190,11 @@ describe('a generateContent request for a client of another format', () => {
 
   it('has a signature on the text or call after the thought, and on an empty text where neither follows', () => {
     const parts = [
-      seal('s1', 'Hm.'),
+      signed('s1', 'Hm.'),
       call('a'),
-      seal('s2'),
+      signed('s2'),
       { type: 'text', text: 'B' } as const,
-      seal('s3'),
+      signed('s3'),
     ];
     assert.deepEqual(turnsOf([user, { role: 'assistant', parts }], G2)[1]?.slice(1), [
       { text: 'Hm.', thought: true },
@@ -205,7 +205,7 @@ describe('a generateContent request for a client of another format', () => {
   });
 
   it('sends no thought that the vendor did not sign', () => {
-    const thought: Part = { type: 'reasoning', text: 'Hm.', summary: false, sealed: null };
+    const thought: Part = { type: 'reasoning', text: 'Hm.', summary: false, encrypted: null };
     const said: Message = { role: 'assistant', parts: [thought, { type: 'text', text: 'B' }] };
     assert.deepEqual(turnsOf([user, said, { role: 'assistant', parts: [thought] }])[1], [
       'model',
@@ -222,7 +222,7 @@ describe('a generateContent request for a client of another format', () => {
       user,
       { role: 'assistant', parts: [call('a'), call('b')] },
       { role: 'user', parts: [result('a', 'A'), result('b', 'B'), { type: 'text', text: 'Note.' }] },
-      { role: 'assistant', parts: [seal('own'), call('c')] },
+      { role: 'assistant', parts: [signed('own'), call('c')] },
       { role: 'user', parts: [result('c', 'C')] },
     ];
     const signatures = (model: string) =>
@@ -324,7 +324,7 @@ describe('a generateContent request for a client of another format', () => {
   });
 
   it('can be sent once more without the signatures that were refused', () => {
-    const parts = [seal('s1'), call('a'), { type: 'text', text: 'B' } as const, seal('s2')];
+    const parts = [signed('s1'), call('a'), { type: 'text', text: 'B' } as const, signed('s2')];
     const body = encoded({ messages: [user, { role: 'assistant', parts }] });
     const contents = listOf(
       stripEncryptedReasoning('gemini', body, 'Thought signature is not valid')?.request['contents'],
@@ -476,7 +476,7 @@ describe('a generateContent request of a client', () => {
     assert.equal(parts[4]?.type === 'audio' ? parts[4].format : '', 'mp3');
   });
 
-  it('brings seals of other formats back with the thoughts that they are of, and no placeholder', () => {
+  it('brings encrypted reasoning of other formats back with the thoughts that they are of, and no placeholder', () => {
     const foreign = { format: 'anthropic-messages', kind: 'signature', value: 'EqQB' } as const;
     const thoughtSignature = signatureOf(foreign);
     assert.match(thoughtSignature, /^[A-Za-z0-9+/]+=*$/);
@@ -487,7 +487,7 @@ describe('a generateContent request of a client', () => {
       'only as bytes',
     );
     const thought = { text: 'Hm.', thought: true };
-    const reasoning = { type: 'reasoning', text: 'Hm.', summary: false, sealed: foreign };
+    const reasoning = { type: 'reasoning', text: 'Hm.', summary: false, encrypted: foreign };
     const functionCall = { name: 'read', id: 'a', args: {} };
     const carried = signatureOf(foreign, 'Hm.');
     const [onThought, onCall, placed, own, alone] = partsIn(
@@ -501,7 +501,7 @@ describe('a generateContent request of a client', () => {
     assert.deepEqual(onThought, [reasoning, call('a')]);
     assert.deepEqual(onCall, [reasoning, call('a')]);
     assert.deepEqual(placed, [call('a')]);
-    assert.deepEqual(own, [seal('s')]);
+    assert.deepEqual(own, [signed('s')]);
   });
 
   it("has schemas of the API's own language as JSON Schema", () => {

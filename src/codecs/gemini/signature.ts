@@ -1,5 +1,5 @@
 import { embedWithThought, extractWithThought } from '../encrypted-reasoning/embed.ts';
-import type { Sealed } from '../model/conversation.ts';
+import type { EncryptedReasoning } from '../model/conversation.ts';
 
 /**
  * What a call bears that no Gemini model made: the vendor takes it in place of a signature ("Thought signatures",
@@ -14,9 +14,11 @@ const placeholders: ReadonlySet<string> = new Set([NO_SIGNATURE, 'context_engine
  * The encrypted reasoning in a `thoughtSignature`: the vendor's own, or another format's that was embedded there. Null for a
  * placeholder.
  */
-export function encryptedReasoningOf(signature: string): Sealed | null {
+export function encryptedReasoningOf(signature: string): EncryptedReasoning | null {
   if (signature === '' || placeholders.has(signature)) return null;
-  return extractWithThought(signature)?.sealed ?? { format: 'gemini', kind: 'signature', value: signature };
+  return (
+    extractWithThought(signature)?.encrypted ?? { format: 'gemini', kind: 'signature', value: signature }
+  );
 }
 
 /** The thought that was embedded with its signature; empty where there is none. */
@@ -26,10 +28,10 @@ export function thoughtIn(signature: string): string {
 
 /**
  * The `thoughtSignature` for encrypted reasoning. The field is bytes in base64: Google's Go and Python clients decode it.
- * @param thought what is sealed. It goes along where its maker takes a signature back only with it (Anthropic), for
+ * @param thought what is encrypted. It goes along where its maker takes a signature back only with it (Anthropic), for
  *   clients send no thoughts back (Gemini CLI).
  */
-export function signatureOf(sealed: Sealed, thought = ''): string {
-  if (sealed.format === 'gemini') return sealed.value;
-  return embedWithThought(sealed, sealed.kind === 'signature' ? thought : '');
+export function signatureOf(encrypted: EncryptedReasoning, thought = ''): string {
+  if (encrypted.format === 'gemini') return encrypted.value;
+  return embedWithThought(encrypted, encrypted.kind === 'signature' ? thought : '');
 }

@@ -8,9 +8,9 @@ import { wrong } from '../json/wire-check.ts';
 export function camel(value: JsonObject): JsonObject {
   if (!Object.keys(value).some((name) => name.includes('_'))) return value;
   const result = new Map<string, unknown>();
-  for (const [name, member] of Object.entries(value)) {
+  for (const [name, field] of Object.entries(value)) {
     const wire = camelName(name);
-    if (wire === name || !Object.hasOwn(value, wire)) result.set(wire, member);
+    if (wire === name || !Object.hasOwn(value, wire)) result.set(wire, field);
   }
   return Object.fromEntries(result);
 }

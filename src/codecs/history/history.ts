@@ -5,7 +5,7 @@ export interface Stripping {
   /** The model's name at the target. */
   model: string;
   /** Whether encrypted reasoning goes, by its text as it stands; '' for a thought without one. */
-  takes(seal: string): boolean;
+  takes(text: string): boolean;
 }
 
 /** The request without what is stripped; the same buffer when it holds none of that. Every other byte stays as it is. */

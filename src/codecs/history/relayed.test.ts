@@ -23,7 +23,7 @@ function inPieces(bytes: Buffer, length: number): Buffer[] {
 describe('the earlier turns of a request that is relayed', () => {
   const carried = embedEncryptedReasoning({ format: 'openai-responses', kind: 'encrypted', value: 'abc' });
 
-  it('lose the seals of other vendors, however the bytes are cut', () => {
+  it('lose the encrypted reasoning of other vendors, however the bytes are cut', () => {
     const request = requestWith(carried);
     for (const length of [1, 2, 3, 7, 31, 64, 100, request.length]) {
       const { body, dropped } = relayedHistory(inPieces(request, length), rules);
@@ -32,7 +32,7 @@ describe('the earlier turns of a request that is relayed', () => {
     }
   });
 
-  it('stay the same bytes where their vendor sealed them', () => {
+  it('stay the same bytes where their vendor encrypted them', () => {
     const pieces = inPieces(requestWith('EqQBCkYIBRgC'), 7);
     assert.equal(relayedHistory(pieces, rules).body, pieces);
   });

@@ -13,7 +13,7 @@ export interface RelayedHistoryRules extends HistoryRules {
 
 /**
  * A request in the upstream's own format with earlier turns as the upstream takes them: other vendors made some of them,
- * and what those sealed or added would be refused. Every other byte stays as it is.
+ * and what those encrypted or added would be refused. Every other byte stays as it is.
  * @returns the same buffer, and nothing left out, where nothing has to change
  * @throws GatewayError `invalid_json`
  */
@@ -26,7 +26,7 @@ export function relayedHistory(
   const { carried } = history;
   const isSigning = history.signsThoughts?.(rules.dialect) === true;
   const begins = [...carried.begins, ...(isSigning ? ['"'] : [])];
-  // A seal that was carried is rarer than the names that bear one, and found sooner.
+  // Encrypted reasoning that was carried is rarer than the names that bear one, and found sooner.
   const mayBeEncrypted = begins.some((begin) => standsIn(pieces, soughtText(begin)));
   const strips = mayBeEncrypted && carried.names.some((name) => holds(pieces, name, begins));
   const own = history.own?.(rules);
@@ -36,7 +36,7 @@ export function relayedHistory(
   const stripped = strips
     ? carried.strip(body, {
         model: rules.model,
-        takes: (seal) => (seal === '' ? isSigning : isCarried(seal)),
+        takes: (text) => (text === '' ? isSigning : isCarried(text)),
       })
     : body;
   const rewritten = rewrites ? own?.rewrite(stripped) : undefined;
@@ -48,12 +48,12 @@ export function relayedHistory(
   };
 }
 
-/** Whether a seal is not the vendor's own: another format's that was carried there. */
-function isCarried(seal: string): boolean {
-  return extractEncryptedReasoning(seal) !== null || extractWithThought(seal) !== null;
+/** Whether encrypted reasoning is not the vendor's own: another format's that was carried there. */
+function isCarried(text: string): boolean {
+  return extractEncryptedReasoning(text) !== null || extractWithThought(text) !== null;
 }
 
-/** Longer than a field's name, its colon and the beginning of a seal. */
+/** Longer than a field's name, its colon and the beginning of encrypted reasoning. */
 const SEAM = 64;
 
 const texts = new Map<string, Sought>();

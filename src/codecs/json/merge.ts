@@ -48,10 +48,10 @@ function grown(before: unknown, value: unknown, fixed: FixedKeys): unknown {
 }
 
 /** Adds to the list that a field of `target` is, which must be its own; makes one where there is none. */
-export function addTo(target: JsonObject, member: string, value: unknown): void {
-  const list = target[member];
+export function addTo(target: JsonObject, field: string, value: unknown): void {
+  const list = target[field];
   if (Array.isArray(list)) list.push(value);
-  else target[member] = [value];
+  else target[field] = [value];
 }
 
 /** The same value with lists and objects of its own, which may grow. */

@@ -86,13 +86,13 @@ export function unreadFields(
     }
     if (own && read.isNative === true) return;
     for (const name of Object.keys(value)) {
-      const member = value[name];
-      if (saysNothing(member)) continue;
+      const field = value[name];
+      if (saysNothing(field)) continue;
       const inner = read.fields.get(spelling(name));
       if (inner === 'all' || (inner === undefined && read.isOpen === true)) continue;
       const at = path === '' ? name : `${path}.${name}`;
       if (inner === undefined) unread.add(at);
-      else walk(member, inner, at);
+      else walk(field, inner, at);
     }
   };
   walk(request, readable, '');

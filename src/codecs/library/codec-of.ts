@@ -6,13 +6,13 @@ import type { Format } from './format.ts';
  * The format as the codecs have it.
  * @throws TranslationError `format_not_supported` for anything that is no format
  */
-export function codecOf(format: Format, member: string): TranslationCodec {
+export function codecOf(format: Format, field: string): TranslationCodec {
   const codec = format as unknown as Partial<TranslationCodec> | null | undefined;
   if (typeof codec !== 'object' || codec === null || codec.conversation === undefined)
     throw new TranslationError(
       'format_not_supported',
-      `"${member}" must be one of the formats that this module exports, e.g. openaiChat`,
-      { member },
+      `"${field}" must be one of the formats that this module exports, e.g. openaiChat`,
+      { field },
     );
   return codec as TranslationCodec;
 }

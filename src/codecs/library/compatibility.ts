@@ -18,10 +18,10 @@ export interface CompatibilityRow {
    */
   readonly outcome: 'carried' | 'dropped' | 'refused' | 'enforced' | 'in-text';
   /**
-   * What carrying it depends on, and null for nothing: it is dropped unless the dialect has `vendorMembers` (the format's own
-   * vendor is sure to know it), or `cacheMembers`. Models that refuse a field by their names are not among these.
+   * What carrying it depends on, and null for nothing: it is dropped unless the dialect has `vendorFields` (the format's own
+   * vendor is sure to know it), or `cacheFields`. Models that refuse a field by their names are not among these.
    */
-  readonly unless: 'vendorMembers' | 'cacheMembers' | null;
+  readonly unless: 'vendorFields' | 'cacheFields' | null;
 }
 
 const outcomes = { drop: 'dropped', refuse: 'refused', hold: 'enforced', tell: 'in-text' } as const;
@@ -43,9 +43,9 @@ export function compatibility(from: Format, to: Format): readonly CompatibilityR
       if (untranslatable.includes(concept)) return [{ ...row, outcome: 'refused', unless: null }];
       if (name === null) return [{ ...row, outcome: outcomes[concepts[concept].without], unless: null }];
       const unless = vendorOnly.includes(concept)
-        ? 'vendorMembers'
+        ? 'vendorFields'
         : onTrial.includes(concept)
-          ? 'cacheMembers'
+          ? 'cacheFields'
           : null;
       return [{ ...row, outcome: 'carried', unless }];
     });

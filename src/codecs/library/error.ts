@@ -20,18 +20,18 @@ export class TranslationError extends Error {
   override readonly name = 'TranslationError';
   readonly code: TranslationErrorCode;
   /** The field of the request, or the option, at fault: `messages[0].content`; null where it is none. */
-  readonly member: string | null;
+  readonly field: string | null;
   /** The HTTP status that a server would answer with: 400, or the one that an upstream's failure deserves, e.g. 529. */
   readonly status: number;
 
   constructor(
     code: TranslationErrorCode,
     message: string,
-    options: { member?: string | null; status?: number; cause?: unknown } = {},
+    options: { field?: string | null; status?: number; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    this.member = options.member ?? null;
+    this.field = options.field ?? null;
     this.status = options.status ?? (code.startsWith('upstream') ? 502 : 400);
   }
 }
@@ -43,7 +43,7 @@ export function withTranslationErrors<T>(translate: () => T): T {
   } catch (error) {
     if (error instanceof GatewayError)
       throw new TranslationError(error.code as TranslationErrorCode, error.message, {
-        member: error.param,
+        field: error.param,
         status: error.status,
         cause: error,
       });

@@ -42,7 +42,7 @@ export function keptRequest(context: AnswerContext): KeptRequest {
     throw new TranslationError(
       'invalid_request',
       '"request" must be what translateRequest returned, the same object and no copy of it',
-      { member: 'request' },
+      { field: 'request' },
     );
   return request;
 }

@@ -30,7 +30,7 @@ export interface RequestOptions {
   /** Tokens that the upstream writes at most: a higher bound in the request is lowered to it. */
   maxOutputTokens?: number;
   /** Fields that the upstream refuses, by their paths: `['seed', 'generationConfig.topK']`. They are left out, and named. */
-  refusedMembers?: readonly string[];
+  refusedFields?: readonly string[];
   /** Whether the upstream is told what to keep in its prompt cache, where the client does not say so; true where absent. */
   cacheMarks?: boolean;
   /**
@@ -64,7 +64,7 @@ export function translateRequest(options: RequestOptions): TranslatedRequest {
 }
 
 function translated(options: RequestOptions): TranslatedRequest {
-  const { account, cacheMarks = true, maxOutputTokens: most = null, model, refusedMembers = [] } = options;
+  const { account, cacheMarks = true, maxOutputTokens: most = null, model, refusedFields = [] } = options;
   const client = codecOf(options.from, 'from');
   const upstream = codecOf(options.to, 'to');
   const request = requestIn(options, client);
@@ -75,7 +75,7 @@ function translated(options: RequestOptions): TranslatedRequest {
     model,
     dialect: dialectOf(options.dialect),
     owner,
-    refused: refusedMembers,
+    refused: refusedFields,
     most,
     cacheMarks,
   });

@@ -141,15 +141,15 @@ export interface ToolResultPart {
 
 export interface ReasoningPart {
   type: 'reasoning';
-  /** Readable reasoning; '' when only the sealed form came. */
+  /** Readable reasoning; '' when only the encrypted form came. */
   text: string;
   /** True for a summary that the vendor made of it. */
   summary: boolean;
-  sealed: Sealed | null;
+  encrypted: EncryptedReasoning | null;
 }
 
 /** Reasoning that only its maker can read: a signature over the text, or the whole of it encrypted. Never changed, never made up. */
-export interface Sealed {
+export interface EncryptedReasoning {
   format: WireFormat;
   kind: 'signature' | 'encrypted' | 'redacted';
   /** As it came. */

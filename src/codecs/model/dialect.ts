@@ -26,8 +26,8 @@ export interface Dialect {
   noReasoning: string | null;
   /** Chat: whether a message is refused that bears a field which the server does not know. */
   strictMessages: boolean;
-  /** Chat: whether calls bear seals of Google's own format (`extra_content`), whoever they are from. */
-  googleSeals: boolean;
+  /** Chat: whether calls bear signatures of Google's own format (`extra_content`), whoever they are from. */
+  googleSignatures: boolean;
   /** Messages: whether the vendor signs every thought, and refuses one that nobody signed. Servers that sign none want theirs back. */
   signedThinking: boolean;
   /** Chat: whether `reasoning_effort` is understood. */
@@ -35,20 +35,20 @@ export interface Dialect {
   /** Chat: whether tools with free text (`type: custom`) are understood. */
   customTools: boolean;
   /** Chat: whether OpenAI's own optional fields (cache key, tier, verbosity, metadata, store) are understood; strict servers refuse them. */
-  vendorMembers: boolean;
-  /** Chat, messages: whether a tier of service may be asked for, where that is not said by `vendorMembers`. */
+  vendorFields: boolean;
+  /** Chat, messages: whether a tier of service may be asked for, where that is not said by `vendorFields`. */
   serviceTier: boolean;
   /**
    * Chat: whether `prompt_cache_key`, and `cache_control` on texts, are sent, which some servers know and others ignore. One
    * that refuses them is not sent them again.
    */
-  cacheMembers: boolean;
+  cacheFields: boolean;
   /** Chat: whether instructions, users and tools may say a list of texts; else several are sent as one. DeepSeek and others refuse lists. */
   textParts: boolean;
   /** Chat: texts that end the answer, at most. */
   maxStops: number;
   /** Chat: fields that go by another name there; null for one that is refused. */
-  memberNames: Readonly<Record<string, string | null>>;
+  fieldNames: Readonly<Record<string, string | null>>;
   /** Chat: `short`: ids of calls must be nine letters or digits. */
   callIds: 'any' | 'short';
   /** Chat: how a begun answer is gone on with; null where that is not possible or not known. */
@@ -65,17 +65,17 @@ export const plainDialect: Dialect = {
   reasoningField: null,
   noReasoning: null,
   strictMessages: false,
-  googleSeals: false,
+  googleSignatures: false,
   signedThinking: false,
   reasoningEffort: true,
   customTools: false,
-  vendorMembers: false,
+  vendorFields: false,
   serviceTier: false,
-  cacheMembers: false,
+  cacheFields: false,
   textParts: false,
   // OpenAI API reference, "Create chat completion", `stop`.
   maxStops: 4,
-  memberNames: {},
+  fieldNames: {},
   callIds: 'any',
   prefill: null,
   defaultMaxTokens: 8192,

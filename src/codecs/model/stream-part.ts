@@ -1,7 +1,7 @@
 import type { Frame } from '../../lib/streams/sse.ts';
 import type { JsonObject } from '../json/values.ts';
 import type { Usage, WireFormat } from '../wire-format.ts';
-import type { Sealed, Search, Source } from './conversation.ts';
+import type { EncryptedReasoning, Search, Source } from './conversation.ts';
 
 /** A failure that an upstream reported inside a stream or body. */
 export interface ReportedError {
@@ -33,7 +33,7 @@ export type StreamPart =
   /** `summary`: what the vendor wrote about the reasoning, not the reasoning itself. */
   | { type: 'reasoning-start'; block: number; summary: boolean }
   | { type: 'reasoning-delta'; block: number; text: string }
-  | { type: 'reasoning-end'; block: number; sealed: Sealed | null }
+  | { type: 'reasoning-end'; block: number; encrypted: EncryptedReasoning | null }
   | {
       type: 'tool-call-start';
       block: number;

@@ -136,7 +136,9 @@ const textsIn = (parts: readonly Part[]) =>
 function sayableAnswer(parts: readonly Part[]): Part[] {
   const thought = joined(parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])));
   return [
-    ...(thought === '' ? [] : [{ type: 'reasoning' as const, text: thought, summary: false, sealed: null }]),
+    ...(thought === ''
+      ? []
+      : [{ type: 'reasoning' as const, text: thought, summary: false, encrypted: null }]),
     ...textPart(textsIn(parts).join('')),
     ...parts.flatMap((part): Part[] => {
       if (part.type !== 'tool-call') return [];
@@ -210,7 +212,7 @@ describe('an Ollama request, whatever it says,', () => {
   });
 
   it('has no message for an answer that says nothing, and the turns beside it are one', () => {
-    const silent: Part = { type: 'reasoning', text: '', summary: false, sealed: null };
+    const silent: Part = { type: 'reasoning', text: '', summary: false, encrypted: null };
     const call: Part = { type: 'tool-call', id: 'call_0', name: 'a', input: '{}', kind: 'function' };
     const result: Part = {
       type: 'tool-result',
@@ -357,7 +359,7 @@ function blockParts(
     return [
       { type: 'reasoning-start', block, summary: false },
       { type: 'reasoning-delta', block, text },
-      { type: 'reasoning-end', block, sealed: null },
+      { type: 'reasoning-end', block, encrypted: null },
     ];
   assert.ok(start.type === 'tool-call-start');
   return [

@@ -380,7 +380,7 @@ describe('a request to a server of this format', () => {
 
   it('goes on with a begun answer, with its thoughts, and a refusal as text', () => {
     const parts = [
-      { type: 'reasoning', text: 'Hm.', summary: true, sealed: null },
+      { type: 'reasoning', text: 'Hm.', summary: true, encrypted: null },
       { type: 'refusal', text: 'No' },
     ] as const;
     assert.deepEqual(sent({ messages: [{ role: 'assistant', parts: [...parts] }] })['messages'], [

@@ -6,19 +6,19 @@ import {
   extractWithThought,
 } from '../encrypted-reasoning/embed.ts';
 import { listOf, objectOf, textOf } from '../json/values.ts';
-import type { ReasoningPart, Sealed } from '../model/conversation.ts';
+import type { EncryptedReasoning, ReasoningPart } from '../model/conversation.ts';
 import { detailsIn } from './reasoning-details.ts';
 import { reasoningIn } from './text.ts';
 import type { ChatMessage, ReasoningDetail } from './wire.ts';
 
 /**
- * Collects the seals of an answer for a chat client. The vendor's format has no place for them; OpenRouter's
+ * Collects the encrypted reasoning of an answer for a chat client. The vendor's format has no place for them; OpenRouter's
  * `reasoning_details` is one that clients send back as it came ("Preserving reasoning").
  */
 export class CarriedDetails {
   /** What open blocks have thought so far. */
   readonly #thoughts = new Map<number, string>();
-  #waiting: { sealed: Sealed; thought: string }[] = [];
+  #waiting: { encrypted: EncryptedReasoning; thought: string }[] = [];
   #index = 0;
 
   think(block: number, text: string): void {
@@ -26,36 +26,38 @@ export class CarriedDetails {
   }
 
   /** The end of a block; null for none. */
-  addReasoning(block: number | null, sealed: Sealed | null): void {
+  addReasoning(block: number | null, encrypted: EncryptedReasoning | null): void {
     const thought = block === null ? '' : (this.#thoughts.get(block) ?? '');
     if (block !== null) this.#thoughts.delete(block);
-    if (sealed !== null && (sealed.value !== '' || thought !== '')) this.#waiting.push({ sealed, thought });
+    if (encrypted !== null && (encrypted.value !== '' || thought !== ''))
+      this.#waiting.push({ encrypted, thought });
   }
 
-  /** The field for all seals since the last time; null for none. `before`: the id of the call that they stand before. */
+  /** The field for all encrypted reasoning since the last time; null for none. `before`: the id of the call that they stand before. */
   take(before: string | null): { reasoning_details: unknown[] } | null {
     if (this.#waiting.length === 0) return null;
-    const reasoning_details = this.#waiting.flatMap(({ sealed, thought }) =>
-      sealed.format === 'openai-chat' && sealed.value !== ''
-        ? detailsIn(sealed)
-        : [this.#detail(sealed, thought, before)],
+    const reasoning_details = this.#waiting.flatMap(({ encrypted, thought }) =>
+      encrypted.format === 'openai-chat' && encrypted.value !== ''
+        ? detailsIn(encrypted)
+        : [this.#detail(encrypted, thought, before)],
     );
     this.#waiting = [];
     return { reasoning_details };
   }
 
   /** The words were told already: told twice, a client would show them twice. What a signature needs goes inside it. */
-  #detail(sealed: Sealed, thought: string, id: string | null): ReasoningDetail {
+  #detail(encrypted: EncryptedReasoning, thought: string, id: string | null): ReasoningDetail {
     const common = { ...(id === null ? {} : { id }), format: 'unknown', index: this.#index };
     this.#index += 1;
-    const addReasoning = thought === '' ? embedEncryptedReasoning(sealed) : embedWithThought(sealed, thought);
-    if (sealed.kind !== 'signature') return { type: 'reasoning.encrypted', data: addReasoning, ...common };
+    const addReasoning =
+      thought === '' ? embedEncryptedReasoning(encrypted) : embedWithThought(encrypted, thought);
+    if (encrypted.kind !== 'signature') return { type: 'reasoning.encrypted', data: addReasoning, ...common };
     return { type: 'reasoning.text', text: '', signature: addReasoning, ...common };
   }
 }
 
 /**
- * The sealed reasoning that was carried in the `reasoning_details` of a message, by the call that it stands before.
+ * The encrypted reasoning that was carried in the `reasoning_details` of a message, by the call that it stands before.
  * Null is before everything; without that key nothing was carried there, and what else the message tells counts.
  * @param calls the ids of the message's calls
  */
@@ -68,16 +70,16 @@ export function carriedIn(
   let hasThought = false;
   for (const detail of listOf(message.reasoning_details).map(objectOf<ReasoningDetail>)) {
     const text = textOf(detail.signature) || textOf(detail.data);
-    const { sealed, thought } = extractWithThought(text) ?? {
-      sealed: extractEncryptedReasoning(text),
+    const { encrypted, thought } = extractWithThought(text) ?? {
+      encrypted: extractEncryptedReasoning(text),
       thought: '',
     };
-    if (sealed === null) continue;
+    if (encrypted === null) continue;
     const part: ReasoningPart = {
       type: 'reasoning',
       text: thought,
-      summary: isSummary(sealed),
-      sealed: embeddedReasoning(sealed),
+      summary: isSummary(encrypted),
+      encrypted: embeddedReasoning(encrypted),
     };
     const id = textOf(detail.id);
     const before = calls.has(id) ? id : null;
@@ -86,13 +88,13 @@ export function carriedIn(
     hasThought ||= thought !== '';
   }
   if (first === null) return byCall;
-  // Seals without their words: the message has them.
+  // Encrypted reasoning without its words: the message has them.
   if (!hasThought) first.text = reasoningIn(message);
   if (!byCall.has(null)) byCall.set(null, []);
   return byCall;
 }
 
 /** Only Anthropic's thoughts are told as they were thought. */
-function isSummary({ format }: Sealed): boolean {
+function isSummary({ format }: EncryptedReasoning): boolean {
   return format !== 'anthropic-messages';
 }

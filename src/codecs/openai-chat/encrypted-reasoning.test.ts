@@ -4,7 +4,12 @@ import { stripEncryptedReasoning } from '../../../test/support/strip-reasoning.t
 import { splitFrames } from '../../lib/streams/sse.ts';
 import { adapt } from '../adapt/adapt.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
-import { emptyConversation, type Message, type Part, type Sealed } from '../model/conversation.ts';
+import {
+  type EncryptedReasoning,
+  emptyConversation,
+  type Message,
+  type Part,
+} from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import { encodeFrames } from '../stream/frames.ts';
@@ -26,13 +31,13 @@ function parts(...deltas: object[]): StreamPart[] {
 }
 const said = (...deltas: object[]) =>
   parts(...deltas).filter(({ type }) => type !== 'message-start' && type !== 'message-end');
-/** The lists of details that were sealed, in order. */
-const sealedIn = (all: readonly StreamPart[]) =>
+/** The lists of details that are encrypted, in order. */
+const reasoningIn = (all: readonly StreamPart[]) =>
   all.flatMap((part) =>
-    part.type === 'reasoning-end' && part.sealed !== null ? [JSON.parse(part.sealed.value)] : [],
+    part.type === 'reasoning-end' && part.encrypted !== null ? [JSON.parse(part.encrypted.value)] : [],
   );
 const text = (index: number, piece: object) => ({ type: 'reasoning.text', index, ...piece });
-const encrypted = (index: number, blob: string, id: string) => ({
+const encryptedDetail = (index: number, blob: string, id: string) => ({
   type: 'reasoning.encrypted',
   index,
   data: blob,
@@ -40,15 +45,15 @@ const encrypted = (index: number, blob: string, id: string) => ({
   format: 'openai-responses-v1',
 });
 
-describe('reasoning that a chat upstream sealed', () => {
-  it('is put together by its index, and sealed where it ends', () => {
+describe('reasoning that a chat upstream encrypted', () => {
+  it('is put together by its index, and encrypted where it ends', () => {
     const all = said(
       { reasoning: 'Let ', reasoning_details: [text(0, { text: 'Let ', signature: null })] },
       { reasoning: 'me.', reasoning_details: [text(0, { text: 'me.' })] },
       { reasoning_details: [text(0, { signature: 'sig', format: 'anthropic-claude-v1' })] },
       { content: 'Yes' },
     );
-    assert.deepEqual(sealedIn(all), [
+    assert.deepEqual(reasoningIn(all), [
       [text(0, { text: 'Let me.', signature: 'sig', format: 'anthropic-claude-v1' })],
     ]);
     assert.deepEqual(
@@ -63,23 +68,23 @@ describe('reasoning that a chat upstream sealed', () => {
 
   it('keeps several encrypted pieces of one index apart, and no repeated one', () => {
     const all = said(
-      { reasoning_details: [encrypted(0, 'a', 't1'), encrypted(0, 'b', 't2')] },
-      { reasoning_details: [encrypted(0, 'b', 't2')] },
+      { reasoning_details: [encryptedDetail(0, 'a', 't1'), encryptedDetail(0, 'b', 't2')] },
+      { reasoning_details: [encryptedDetail(0, 'b', 't2')] },
     );
-    assert.deepEqual(sealedIn(all), [[encrypted(0, 'a', 't1'), encrypted(0, 'b', 't2')]]);
+    assert.deepEqual(reasoningIn(all), [[encryptedDetail(0, 'a', 't1'), encryptedDetail(0, 'b', 't2')]]);
   });
 
   it('has a block of its own before the call or at the end, where it comes after the words', () => {
     const all = said(
       { reasoning: 'Hm.', reasoning_details: [{ type: 'reasoning.summary', summary: 'Hm.', index: 0 }] },
       { content: 'Yes' },
-      { reasoning_details: [encrypted(1, 'a', 'rs')] },
+      { reasoning_details: [encryptedDetail(1, 'a', 'rs')] },
       { tool_calls: [{ index: 0, id: 'call_1', function: { name: 'list', arguments: '{}' } }] },
-      { reasoning_details: [encrypted(2, 'b', 'rs2')] },
+      { reasoning_details: [encryptedDetail(2, 'b', 'rs2')] },
     );
-    assert.deepEqual(sealedIn(all), [
-      [{ type: 'reasoning.summary', summary: 'Hm.', index: 0 }, encrypted(1, 'a', 'rs')],
-      [encrypted(2, 'b', 'rs2')],
+    assert.deepEqual(reasoningIn(all), [
+      [{ type: 'reasoning.summary', summary: 'Hm.', index: 0 }, encryptedDetail(1, 'a', 'rs')],
+      [encryptedDetail(2, 'b', 'rs2')],
     ]);
     const order = all.flatMap(({ type, ...part }) =>
       type.endsWith('-start') && 'block' in part ? [[type, part.block]] : [],
@@ -93,8 +98,8 @@ describe('reasoning that a chat upstream sealed', () => {
     ]);
   });
 
-  it('is no seal where anybody can read it', () => {
-    assert.deepEqual(sealedIn(said({ reasoning_details: [text(0, { text: 'Hm.' })] })), []);
+  it('is no encrypted reasoning where anybody can read it', () => {
+    assert.deepEqual(reasoningIn(said({ reasoning_details: [text(0, { text: 'Hm.' })] })), []);
     const read = decodeRequest({
       model: 'm',
       messages: [{ role: 'assistant', content: 'a', reasoning_details: [text(0, { text: 'Hm.' })] }],
@@ -103,40 +108,40 @@ describe('reasoning that a chat upstream sealed', () => {
       type: 'reasoning',
       text: 'Hm.',
       summary: false,
-      sealed: null,
+      encrypted: null,
     });
   });
 
   it('goes back as it came, in the place of its words', () => {
-    const details = [text(0, { text: 'Hm.', signature: 's' }), encrypted(1, 'a', 'rs')];
-    const seals: Sealed[] = details.map((detail) => ({
+    const details = [text(0, { text: 'Hm.', signature: 's' }), encryptedDetail(1, 'a', 'rs')];
+    const reasoningOf: EncryptedReasoning[] = details.map((detail) => ({
       format: 'openai-chat',
       kind: 'encrypted',
       value: JSON.stringify([detail]),
     }));
     const turn: Part[] = [
-      { type: 'reasoning', text: 'Hm.', summary: false, sealed: seals[0] ?? null },
+      { type: 'reasoning', text: 'Hm.', summary: false, encrypted: reasoningOf[0] ?? null },
       { type: 'text', text: 'Yes' },
-      { type: 'reasoning', text: '', summary: false, sealed: seals[1] ?? null },
+      { type: 'reasoning', text: '', summary: false, encrypted: reasoningOf[1] ?? null },
     ];
     const dialect = { ...plainDialect, reasoningField: 'reasoning' as const };
     const messages: Message[] = [{ role: 'assistant', parts: turn }];
     const body = encodeRequest({ ...emptyConversation('m'), messages }, dialect);
     assert.deepEqual(body['messages'], [{ role: 'assistant', content: 'Yes', reasoning_details: details }]);
     const again = decodeRequest(body).messages[0]?.parts[0];
-    const sealed = { ...seals[0], value: JSON.stringify(details) };
-    assert.deepEqual(again, { type: 'reasoning', text: 'Hm.', summary: false, sealed });
+    const encrypted = { ...reasoningOf[0], value: JSON.stringify(details) };
+    assert.deepEqual(again, { type: 'reasoning', text: 'Hm.', summary: false, encrypted });
   });
 
   it('of Google stands before the call that bears it, and goes back on it', () => {
     const extra_content = { google: { thought_signature: 'c2ln' } };
     const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'list', arguments: '{}' } };
-    const sealed = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
+    const encrypted = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
     assert.deepEqual(
       said({ tool_calls: [{ ...call, extra_content }] }).filter(({ type }) => type.startsWith('reasoning')),
       [
         { type: 'reasoning-start', block: 0, summary: false },
-        { type: 'reasoning-end', block: 0, sealed },
+        { type: 'reasoning-end', block: 0, encrypted },
       ],
     );
     const { index: _, ...written } = call;
@@ -146,9 +151,9 @@ describe('reasoning that a chat upstream sealed', () => {
   });
 });
 
-describe('reasoning that another vendor sealed', () => {
+describe('reasoning that another vendor encrypted', () => {
   const context = { id: 'resp_0m1', model: 'asked', startedAt: 0, includeUsage: false };
-  const seals = {
+  const reasoningOf = {
     signature: { format: 'anthropic-messages', kind: 'signature', value: 'EqQB', owner: 'here:claude' },
     redacted: { format: 'anthropic-messages', kind: 'redacted', value: 'AAAA', owner: 'here:claude' },
     encrypted: {
@@ -159,11 +164,11 @@ describe('reasoning that another vendor sealed', () => {
       owner: 'here:gpt',
     },
     google: { format: 'gemini', kind: 'signature', value: 'c2ln', owner: 'here:gemini' },
-  } as const satisfies Record<string, Sealed>;
-  const thought = (block: number, text: string, sealed: Sealed): StreamPart[] => [
+  } as const satisfies Record<string, EncryptedReasoning>;
+  const thought = (block: number, text: string, encrypted: EncryptedReasoning): StreamPart[] => [
     { type: 'reasoning-start', block, summary: false },
     ...(text === '' ? [] : [{ type: 'reasoning-delta', block, text } as const]),
-    { type: 'reasoning-end', block, sealed },
+    { type: 'reasoning-end', block, encrypted },
   ];
   const called = (block: number, id: string): StreamPart[] => [
     { type: 'tool-call-start', block, id, name: 'list', kind: 'function' },
@@ -191,30 +196,30 @@ describe('reasoning that another vendor sealed', () => {
   };
   const comesBack = (sent: JsonObject): Part[] =>
     decodeRequest({ model: 'm', messages: [sent] }).messages[0]?.parts ?? [];
-  const reasoning = (words: string, summary: boolean, sealed: Sealed): Part => ({
+  const reasoning = (words: string, summary: boolean, encrypted: EncryptedReasoning): Part => ({
     type: 'reasoning',
     text: words,
     summary,
-    sealed,
+    encrypted,
   });
 
   it('comes back before what followed it, with the very thoughts that a signature needs', () => {
     const sent = message(
       {},
-      thought(0, 'One.\n', seals.signature),
-      thought(1, '', seals.redacted),
+      thought(0, 'One.\n', reasoningOf.signature),
+      thought(1, '', reasoningOf.redacted),
       text(2),
-      thought(3, 'Two.', seals.signature),
+      thought(3, 'Two.', reasoningOf.signature),
       called(4, 'call_a'),
       called(5, 'call_b'),
     );
     assert.equal(sent['reasoning_content'], 'One.\n\n\nTwo.');
     const parts = comesBack(sent);
     assert.deepEqual(parts, [
-      reasoning('One.\n', false, seals.signature),
-      reasoning('', false, seals.redacted),
+      reasoning('One.\n', false, reasoningOf.signature),
+      reasoning('', false, reasoningOf.redacted),
       { type: 'text', text: 'Yes' },
-      reasoning('Two.', false, seals.signature),
+      reasoning('Two.', false, reasoningOf.signature),
       { type: 'tool-call', id: 'call_a', name: 'list', input: '{}', kind: 'function' },
       { type: 'tool-call', id: 'call_b', name: 'list', input: '{}', kind: 'function' },
     ]);
@@ -223,27 +228,30 @@ describe('reasoning that another vendor sealed', () => {
   });
 
   it('keeps its id, and the summary that the client was told', () => {
-    const sent = message({}, thought(0, 'Sum.', seals.encrypted), called(1, 'call_a'));
-    assert.deepEqual(comesBack(sent)[0], reasoning('Sum.', true, seals.encrypted));
+    const sent = message({}, thought(0, 'Sum.', reasoningOf.encrypted), called(1, 'call_a'));
+    assert.deepEqual(comesBack(sent)[0], reasoning('Sum.', true, reasoningOf.encrypted));
     const { reasoning_content: _, ...quiet } = sent;
-    assert.deepEqual(comesBack(quiet)[0], reasoning('Sum.', true, seals.encrypted));
+    assert.deepEqual(comesBack(quiet)[0], reasoning('Sum.', true, reasoningOf.encrypted));
   });
 
   it('of Google comes back where no call bears it', () => {
-    const sent = message({}, text(0), thought(1, '', seals.google));
-    assert.deepEqual(comesBack(sent), [reasoning('', true, seals.google), { type: 'text', text: 'Yes' }]);
+    const sent = message({}, text(0), thought(1, '', reasoningOf.google));
+    assert.deepEqual(comesBack(sent), [
+      reasoning('', true, reasoningOf.google),
+      { type: 'text', text: 'Yes' },
+    ]);
   });
 
   it('is told also those who speak of functions, and shown to nobody as words', () => {
     const functions = [{ name: 'list' }];
-    const sent = message({ functions }, thought(0, 'Hm.', seals.signature), called(1, 'call_a'));
+    const sent = message({ functions }, thought(0, 'Hm.', reasoningOf.signature), called(1, 'call_a'));
     const [detail] = listOf(sent['reasoning_details']).map(objectOf);
     assert.equal(detail?.['text'], '');
-    assert.deepEqual(comesBack(sent)[0], reasoning('Hm.', false, seals.signature));
+    assert.deepEqual(comesBack(sent)[0], reasoning('Hm.', false, reasoningOf.signature));
   });
 
   it('is no more than words to a server of the same format', () => {
-    const sent = message({}, thought(0, 'Hm.', seals.signature), text(1));
+    const sent = message({}, thought(0, 'Hm.', reasoningOf.signature), text(1));
     const conversation = decodeRequest({ model: 'm', messages: [sent] });
     const chat = { ...openaiChat, conversation: openaiChat.conversation ?? assert.fail() };
     const dialect = { ...plainDialect, reasoningField: 'reasoning_content' as const };
@@ -253,21 +261,21 @@ describe('reasoning that another vendor sealed', () => {
   });
 });
 
-describe('a seal of Google’s in a chat request', () => {
-  const sealed = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
-  const adapted = (owner: string | undefined, googleSeals: boolean): unknown => {
+describe('a signature of Google’s in a chat request', () => {
+  const encrypted = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
+  const adapted = (owner: string | undefined, googleSignatures: boolean): unknown => {
     const parts: Part[] = [
       {
         type: 'reasoning',
         text: '',
         summary: false,
-        sealed: owner === undefined ? sealed : { ...sealed, owner },
+        encrypted: owner === undefined ? encrypted : { ...encrypted, owner },
       },
       { type: 'tool-call', id: 'call_1', name: 'list', input: '{}', kind: 'function' },
     ];
     const conversation = { ...emptyConversation('m'), messages: [{ role: 'assistant' as const, parts }] };
     const chat = { ...openaiChat, conversation: openaiChat.conversation ?? assert.fail() };
-    const route = { from: chat, to: chat, dialect: { ...plainDialect, googleSeals }, model: 'm' };
+    const route = { from: chat, to: chat, dialect: { ...plainDialect, googleSignatures }, model: 'm' };
     const [first] = adapt(conversation, { ...route, owner: 'here:m' }).conversation.messages[0]?.parts ?? [];
     return first?.type === 'reasoning';
   };
@@ -289,7 +297,7 @@ describe('a seal of Google’s in a chat request', () => {
     const stripped = request('skip_thought_signature_validator');
     assert.deepEqual(stripEncryptedReasoning('openai-chat', request('c2ln'), message)?.request, stripped);
     assert.equal(stripEncryptedReasoning('openai-chat', stripped, message), null, 'once');
-    const details = { role: 'assistant', content: 'a', reasoning_details: [encrypted(0, 'a', 'rs')] };
+    const details = { role: 'assistant', content: 'a', reasoning_details: [encryptedDetail(0, 'a', 'rs')] };
     const without = stripEncryptedReasoning(
       'openai-chat',
       { messages: [details] },

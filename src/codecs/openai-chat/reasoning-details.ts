@@ -1,6 +1,6 @@
 import { numberOf } from '../json/lossless.ts';
 import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../json/values.ts';
-import type { Sealed } from '../model/conversation.ts';
+import type { EncryptedReasoning } from '../model/conversation.ts';
 import type { ReasoningDetail } from './wire.ts';
 
 /** Fields that come in pieces. What is encrypted comes whole, and several with one index. */
@@ -8,7 +8,7 @@ const growing: ReadonlySet<string> = new Set(['text', 'summary']);
 
 /**
  * Collects the `reasoning_details` of an answer, in which OpenRouter and servers like it keep the reasoning as its maker
- * sealed it ("Preserving reasoning"). They must come back as they were, all of a sequence and in order.
+ * encrypted it ("Preserving reasoning"). They must come back as they were, all of a sequence and in order.
  */
 export class ReasoningDetails {
   #details: (ReasoningDetail & JsonObject)[] = [];
@@ -31,8 +31,8 @@ export class ReasoningDetails {
     }
   }
 
-  /** All that came since the last seal; null, and kept for the next, while nobody sealed it. */
-  take(): Sealed | null {
+  /** All that came since the last encrypted one; null, and kept for the next, while none of it is encrypted. */
+  take(): EncryptedReasoning | null {
     const details = this.#details;
     if (!details.some(isEncrypted)) return null;
     this.#details = [];
@@ -63,18 +63,18 @@ function isEncrypted({ data, signature }: ReasoningDetail): boolean {
   return textOf(data) !== '' || textOf(signature) !== '';
 }
 
-function encryptedDetails(details: readonly unknown[]): Sealed {
+function encryptedDetails(details: readonly unknown[]): EncryptedReasoning {
   return { format: 'openai-chat', kind: 'encrypted', value: JSON.stringify(details) };
 }
 
-/** The seal in the `reasoning_details` of a message; null where they can be read by anybody. */
-export function encryptedReasoningIn(details: unknown): Sealed | null {
+/** The encrypted reasoning in the `reasoning_details` of a message; null where they can be read by anybody. */
+export function encryptedReasoningIn(details: unknown): EncryptedReasoning | null {
   const list = listOf(details);
   return list.some((detail) => isEncrypted(objectOf(detail))) ? encryptedDetails(list) : null;
 }
 
-/** The `reasoning_details` that were sealed. */
-export function detailsIn({ value }: Sealed): unknown[] {
+/** The `reasoning_details` that are encrypted. */
+export function detailsIn({ value }: EncryptedReasoning): unknown[] {
   const { details }: { details?: unknown } = parseObject(`{"details":${value}}`) ?? {};
   return listOf(details);
 }

@@ -1,8 +1,8 @@
 import { encryptedReasoningOf } from '../gemini/signature.ts';
 import { numberOf } from '../json/lossless.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
-import type { Sealed } from '../model/conversation.ts';
-import type { Called, ExtraContent, GoogleExtra, Sealable, ToolCall } from './wire.ts';
+import type { EncryptedReasoning } from '../model/conversation.ts';
+import type { Called, ExtraContent, GoogleExtra, Signable, ToolCall } from './wire.ts';
 
 /** One call being collected. */
 export interface CallSlot {
@@ -66,14 +66,14 @@ export function nameIn(call: ToolCall): string {
   return textOf(objectOf<Called>(call[kindOf(call)]).name);
 }
 
-/** Google's seal of the thoughts before a call, as its own chat surface has it ("Thought signatures", OpenAI compatibility). */
-export function signatureOfCall(call: Sealable): Sealed | null {
+/** Google's signature of the thoughts before a call, as its own chat surface has it ("Thought signatures", OpenAI compatibility). */
+export function signatureOfCall(call: Signable): EncryptedReasoning | null {
   const { google } = objectOf<ExtraContent>(call.extra_content);
   return encryptedReasoningOf(textOf(objectOf<GoogleExtra>(google).thought_signature));
 }
 
-/** A call's fields that bear such a seal. */
-export function signatureFields(thought_signature: string | null): Sealable {
+/** A call's fields that bear such encrypted reasoning. */
+export function signatureFields(thought_signature: string | null): Signable {
   return thought_signature === null ? {} : { extra_content: { google: { thought_signature } } };
 }
 

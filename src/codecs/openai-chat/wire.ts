@@ -66,7 +66,7 @@ export type ChatMessage = {
   /** OpenRouter's and Groq's. */
   reasoning?: unknown;
   reasoning_details?: unknown;
-} & Sealable &
+} & Signable &
   Markable;
 
 export type MessagePart = {
@@ -91,8 +91,8 @@ export type CacheControl = {
   ttl?: unknown;
 };
 
-/** Where Google's own chat surface keeps what its models sealed. */
-export type Sealable = {
+/** Where Google's own chat surface keeps the signatures of its models. */
+export type Signable = {
   extra_content?: unknown;
 };
 
@@ -129,7 +129,7 @@ export type ToolCall = {
   /** Of a call that some servers write without the `function` around them. */
   name?: unknown;
   arguments?: unknown;
-} & Sealable;
+} & Signable;
 
 /** What a call says of its function or of its custom tool. */
 export type Called = {

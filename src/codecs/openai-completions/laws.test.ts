@@ -105,14 +105,14 @@ describe('a completions request, whatever it says,', () => {
   });
 
   it('is refused with the path of what is wrong, and never fails otherwise', () => {
-    const member = fc.constantFrom(
+    const field = fc.constantFrom(
       ...['model', 'prompt', 'suffix', 'echo', 'best_of', 'n', 'logprobs', 'max_tokens', 'temperature'],
       ...['top_p', 'stop', 'seed', 'user', 'stream', 'stream_options', 'logit_bias', 'frequency_penalty'],
     );
     const body = fc.oneof(
-      fc.dictionary(member, fc.jsonValue({ maxDepth: 2 })),
+      fc.dictionary(field, fc.jsonValue({ maxDepth: 2 })),
       fc.record({ prompt: fc.string() }).chain((base) =>
-        fc.dictionary(member, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 }).map((rest) => ({
+        fc.dictionary(field, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 }).map((rest) => ({
           ...base,
           ...rest,
         })),

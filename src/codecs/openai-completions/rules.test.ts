@@ -251,7 +251,7 @@ describe('an answer to a client of completions', () => {
     { type: 'message-start', id: 'x', model: 'y', usage: null },
     { type: 'reasoning-start', block: 0, summary: false },
     { type: 'reasoning-delta', block: 0, text: 'hm' },
-    { type: 'reasoning-end', block: 0, sealed: null },
+    { type: 'reasoning-end', block: 0, encrypted: null },
     { type: 'refusal-start', block: 1 },
     { type: 'refusal-delta', block: 1, text: 'No.' },
     { type: 'refusal-end', block: 1 },

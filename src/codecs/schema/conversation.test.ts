@@ -140,7 +140,7 @@ describe('arguments', () => {
       const { anyOf, enum: list, nullable } = objectOf(schemaOf);
       if (one === null && nullable === true) return true;
       if (Array.isArray(anyOf)) return anyOf.some((branch) => holds(branch, one));
-      return listOf(list).some((member) => member === one);
+      return listOf(list).some((value) => value === one);
     };
     const listed = (schemaOf: unknown): unknown[] => {
       const { anyOf, enum: list, nullable } = objectOf(schemaOf);

@@ -9,7 +9,7 @@ import { outgoingRequest } from './outgoing-request.ts';
 
 /**
  * The request that a target would take instead of the one that it has refused: without a field that it does not know, with
- * a bound that it keeps to, or without what was sealed for others. What it said is remembered for the requests after this.
+ * a bound that it keeps to, or without what was encrypted for others. What it said is remembered for the requests after this.
  * Null where its error is about something else.
  * @throws GatewayError as `outgoingRequest` does
  */

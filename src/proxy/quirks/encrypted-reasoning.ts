@@ -7,7 +7,7 @@ import { joined } from '../json/joined.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';
 
 /**
- * The request without what is sealed in it (reasoning, found pages), when `error` says that the upstream does not take it
+ * The request without what is encrypted in it (reasoning, found pages), when `error` says that the upstream does not take it
  * back; or with a word for reasoning that is wanted there. Null when the error is another one or there is nothing to do.
  */
 export function withoutEncryptedReasoning(

@@ -48,7 +48,7 @@ export interface OutgoingRequest {
   readonly priorUsage: PriorUsage | null;
   /** The most that the target said it would write for this very request; null where it did not. */
   readonly outputCap: number | null;
-  /** What is sealed for others was left out, or words for reasoning were put in. */
+  /** What is encrypted for others was left out, or words for reasoning were put in. */
   readonly reasoningStripped: boolean;
 }
 

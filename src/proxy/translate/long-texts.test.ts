@@ -180,7 +180,7 @@ describe('a messages request to a chat target', () => {
         { role: 'user', content: 'z' },
       ],
     };
-    const marking = { ...openaiCompatible, dialect: { cacheMembers: true } };
+    const marking = { ...openaiCompatible, dialect: { cacheFields: true } };
     const { body } = translateRequest(
       {
         body: [Buffer.from(JSON.stringify(asked))],

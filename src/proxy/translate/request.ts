@@ -189,7 +189,7 @@ function withPrefill(encoded: JsonObject, target: Target): JsonObject {
   return { ...encoded, ...request, messages: [...messages.slice(0, -1), { ...last, ...message }] };
 }
 
-/** Whose sealed reasoning a target can read. */
+/** Whose encrypted reasoning a target can read. */
 export function ownerOf({ connection, model }: Target): string {
   return reasoningOwner(connection.id, model);
 }

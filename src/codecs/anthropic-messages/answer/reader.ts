@@ -3,7 +3,7 @@ import { argumentsOf, argumentText } from '../../adapt/call-arguments.ts';
 import { callIds } from '../../adapt/call-ids.ts';
 import { numberOf } from '../../json/lossless.ts';
 import { isObject, objectOf, parseObject, table, textOf, textOrNull } from '../../json/values.ts';
-import type { Sealed } from '../../model/conversation.ts';
+import type { EncryptedReasoning } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
 import type { PartReader, StreamPart } from '../../model/stream-part.ts';
 import { objectIn } from '../../stream/frames.ts';
@@ -272,7 +272,7 @@ function closed(open: OpenBlock): StreamPart[] {
     case 'text':
       return [{ type: 'text-end', block }];
     case 'reasoning':
-      return [{ type: 'reasoning-end', block, sealed: encryptedReasoningOf(open) }];
+      return [{ type: 'reasoning-end', block, encrypted: encryptedReasoningOf(open) }];
     case 'tool-call':
       return [...wholeInput(open), { type: 'tool-call-end', block, complete: true }];
     case 'native':
@@ -325,7 +325,7 @@ function wholeInput({ block, input, start }: OpenBlock): StreamPart[] {
   return input !== '' || text === '' ? [] : [{ type: 'tool-call-delta', block, text }];
 }
 
-function encryptedReasoningOf({ signature, start }: OpenBlock): Sealed | null {
+function encryptedReasoningOf({ signature, start }: OpenBlock): EncryptedReasoning | null {
   if (start.type === 'redacted_thinking')
     return { format: 'anthropic-messages', kind: 'redacted', value: textOf(start.data) };
   return signature === '' ? null : { format: 'anthropic-messages', kind: 'signature', value: signature };

@@ -2,7 +2,7 @@ import type { Frame } from '../../../lib/streams/sse.ts';
 import { isStructured, withLateCitations } from '../../adapt/late-citations.ts';
 import { embedEncryptedReasoning, embedWithThought, NOT_ENCRYPTED } from '../../encrypted-reasoning/embed.ts';
 import { isObject, type JsonObject, objectOf } from '../../json/values.ts';
-import type { Sealed, Search } from '../../model/conversation.ts';
+import type { EncryptedReasoning, Search } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
 import type { AnswerContext, Citation, EndReason, PartWriter, StreamPart } from '../../model/stream-part.ts';
 import { withTextFallback } from '../../model/text-fallback.ts';
@@ -68,7 +68,7 @@ class MessagesWriter implements PartWriter {
       case 'reasoning-delta':
         return this.#think(part.block, part.text);
       case 'reasoning-end':
-        return this.#seal(part.block, part.sealed);
+        return this.#endReasoning(part.block, part.encrypted);
       case 'tool-call-start':
         this.#calls += 1;
         return this.#open(part.block, { type: 'tool_use', id: part.id, name: part.name, input: {} }, true);
@@ -163,18 +163,18 @@ class MessagesWriter implements PartWriter {
     return [];
   }
 
-  /** Ends a block of reasoning. One that is sealed through and through shows only now what it is. */
-  #seal(block: number, own: Sealed | null): Frame[] {
+  /** Ends a block of reasoning. One that is encrypted through and through shows only now what it is. */
+  #endReasoning(block: number, own: EncryptedReasoning | null): Frame[] {
     const open = this.#blocks.get(block);
     const thought = this.#hidden?.get(block) ?? '';
-    const sealed = own ?? (thought === '' ? null : NOT_ENCRYPTED);
-    if (open === undefined || sealed === null) return this.#close(block);
-    if (!open.begun && sealed.format === 'anthropic-messages' && sealed.kind === 'redacted') {
-      open.start = { type: 'redacted_thinking', data: sealed.value };
+    const encrypted = own ?? (thought === '' ? null : NOT_ENCRYPTED);
+    if (open === undefined || encrypted === null) return this.#close(block);
+    if (!open.begun && encrypted.format === 'anthropic-messages' && encrypted.kind === 'redacted') {
+      open.start = { type: 'redacted_thinking', data: encrypted.value };
       open.begun = true;
       return [...this.#advance(), ...this.#close(block)];
     }
-    const signature = signatureOf(sealed, thought);
+    const signature = signatureOf(encrypted, thought);
     return [...this.#grow(block, { type: 'signature_delta', signature }), ...this.#close(block)];
   }
 
@@ -245,10 +245,10 @@ export function writer(context: AnswerContext): PartWriter {
   return withTextFallback(target, { format: 'anthropic-messages', images: 'none' });
 }
 
-/** A seal of another format goes along in the place of this one's, for its maker to get it back, and a hidden thought with it. */
-function signatureOf(sealed: Sealed, thought: string): string {
-  if (sealed.format === 'anthropic-messages') return sealed.value;
-  return thought === '' ? embedEncryptedReasoning(sealed) : embedWithThought(sealed, thought);
+/** Encrypted reasoning of another format goes along in the place of this one's, for its maker to get it back, and a hidden thought with it. */
+function signatureOf(encrypted: EncryptedReasoning, thought: string): string {
+  if (encrypted.format === 'anthropic-messages') return encrypted.value;
+  return thought === '' ? embedEncryptedReasoning(encrypted) : embedWithThought(encrypted, thought);
 }
 
 function locationOf({ native, text, title, url }: Citation): JsonObject {

@@ -8,12 +8,12 @@ import { isObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { objectAt, textAt, wrong } from '../../json/wire-check.ts';
 import type {
   CacheMark,
+  EncryptedReasoning,
   ImagePart,
   Message,
   NativePart,
   Part,
   ReasoningPart,
-  Sealed,
   Source,
   ToolResultPart,
 } from '../../model/conversation.ts';
@@ -67,7 +67,7 @@ function readBlock(value: unknown, path: string): Part | Part[] {
         type: 'reasoning',
         text: '',
         summary: false,
-        sealed: encryptedReasoningOf(textOf(block.data), 'redacted'),
+        encrypted: encryptedReasoningOf(textOf(block.data), 'redacted'),
       };
     default:
       return nativeBlock(type, block);
@@ -78,17 +78,22 @@ function thinkingPart(block: MessageBlock, path: string): ReasoningPart {
   const text = textAt(block, 'thinking', `${path}.thinking`) ?? '';
   const signature = textOf(block.signature);
   const carried = extractWithThought(signature);
-  const sealed =
-    carried === null ? encryptedReasoningOf(signature, 'signature') : embeddedReasoning(carried.sealed);
-  return { type: 'reasoning', text: text === '' ? (carried?.thought ?? '') : text, summary: false, sealed };
+  const encrypted =
+    carried === null ? encryptedReasoningOf(signature, 'signature') : embeddedReasoning(carried.encrypted);
+  return {
+    type: 'reasoning',
+    text: text === '' ? (carried?.thought ?? '') : text,
+    summary: false,
+    encrypted,
+  };
 }
 
 function nativeBlock(name: string, value: MessageBlock): NativePart {
   return { type: 'native', format: 'anthropic-messages', name, value, text: wordsOf(name, value) };
 }
 
-/** The seal that stands in a block: its maker's, perhaps another format's that was carried here. */
-function encryptedReasoningOf(value: string, kind: 'signature' | 'redacted'): Sealed | null {
+/** The encrypted reasoning that stands in a block: its maker's, perhaps another format's that was carried here. */
+function encryptedReasoningOf(value: string, kind: 'signature' | 'redacted'): EncryptedReasoning | null {
   if (value === '') return null;
   return extractEncryptedReasoning(value) ?? { format: 'anthropic-messages', kind, value };
 }

@@ -57,11 +57,11 @@ export function textBlock({ cache, text }: TextPart): JsonObject {
 }
 
 /** The vendor takes back only what it signed itself; a signature is never made up. */
-function thinkingBlock({ sealed, text }: Extract<Part, { type: 'reasoning' }>): JsonObject[] {
-  if (sealed?.format !== 'anthropic-messages') return [];
-  return sealed.kind === 'redacted'
-    ? [{ type: 'redacted_thinking', data: sealed.value }]
-    : [{ type: 'thinking', thinking: text, signature: sealed.value }];
+function thinkingBlock({ encrypted, text }: Extract<Part, { type: 'reasoning' }>): JsonObject[] {
+  if (encrypted?.format !== 'anthropic-messages') return [];
+  return encrypted.kind === 'redacted'
+    ? [{ type: 'redacted_thinking', data: encrypted.value }]
+    : [{ type: 'thinking', thinking: text, signature: encrypted.value }];
 }
 
 function resultBlock(part: ToolResultPart): JsonObject {

@@ -76,7 +76,7 @@ export function encodeRequest(
     tool_choice: tools.length === 0 ? undefined : choiceOf(conversation),
     ...sampling(conversation, thinking.on),
     stop_sequences: stop.length === 0 ? undefined : stop,
-    thinking: thinking.member,
+    thinking: thinking.field,
     output_config: outputConfig(conversation),
     service_tier: conversation.serviceTier === 'default' ? STANDARD_ONLY : undefined,
     metadata: conversation.userId === null ? undefined : { user_id: conversation.userId },

@@ -20,7 +20,7 @@ export const history: HistoryCodec = {
 };
 
 /**
- * The request without thoughts that its vendor did not seal, or refuses. Where the turn that goes on has none left before
+ * The request without thoughts that its vendor did not make, or refuses. Where the turn that goes on has none left before
  * its calls, thinking is asked for in a way that the vendor takes there.
  */
 function withoutThinking(request: Buffer, { model, takes }: Stripping): Buffer {
@@ -73,7 +73,7 @@ function lastAnswer(messages: Buffer): MessageBlock[] {
   return listOf(last.content).map(objectOf);
 }
 
-/** Searches in words, and texts without the passages that they rest on: what was found is sealed for one vendor. */
+/** Searches in words, and texts without the passages that they rest on: what was found is encrypted for one vendor. */
 function withoutFoundPages(request: Buffer): Buffer {
   return rewriteField(request, 'messages', (list) =>
     rewriteElements(list, (message) => rewriteField(message, 'content', withoutPages)),

@@ -6,7 +6,7 @@ import { type ModelTraits, takesAdaptive, traitsOf } from './models.ts';
 
 export interface Thinking {
   /** The request's `thinking`; undefined where nothing is said of it. */
-  member: ThinkingOption | undefined;
+  field: ThinkingOption | undefined;
   on: boolean;
   /** Tokens of it; null when the model decides. */
   budget: number | null;
@@ -24,7 +24,7 @@ export function thinkingOf(
   { model, reasoning, toolChoice }: Conversation,
   messages: readonly MessageParam[],
 ): Thinking {
-  if (reasoning === null) return { member: undefined, on: false, budget: null };
+  if (reasoning === null) return { field: undefined, on: false, budget: null };
   const forced =
     toolChoice?.kind === 'required' ||
     toolChoice?.kind === 'tool' ||
@@ -34,12 +34,12 @@ export function thinkingOf(
   const unthought = requestedBudget !== null && isUnthought(lastAnswer(messages));
   const budget = unthought && takesAdaptive(model) ? null : requestedBudget;
   if (reasoning.mode === 'off' || forced || (unthought && budget !== null))
-    return { member: traits.saysOff ? { type: 'disabled' } : undefined, on: false, budget: null };
+    return { field: traits.saysOff ? { type: 'disabled' } : undefined, on: false, budget: null };
   const display = displays[reasoning.display ?? ''];
   const shown = display === undefined ? {} : { display };
-  const member =
+  const field =
     budget === null ? { type: 'adaptive', ...shown } : { type: 'enabled', budget_tokens: budget, ...shown };
-  return { member, on: true, budget };
+  return { field, on: true, budget };
 }
 
 const displays: Readonly<Record<string, string>> = table({
@@ -88,7 +88,7 @@ function lastAnswer(messages: readonly MessageParam[]): MessageBlock[] {
 }
 
 /**
- * Whether the turn that goes on has calls without thoughts that the vendor sealed, without which it refuses to think to a
+ * Whether the turn that goes on has calls without thoughts that the vendor signed, without which it refuses to think to a
  * budget on: "a final assistant message must start with a thinking block (preceding the lastmost set of tool_use and
  * tool_result blocks)". Earlier turns may be without, and adaptive thinking knows no such rule ("Adaptive thinking",
  * validation changes).

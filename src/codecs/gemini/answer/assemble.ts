@@ -135,7 +135,7 @@ function isBareText(part: ContentPart): boolean {
   );
 }
 
-/** Whether words belong to the part before them. A signed thought is at its end; the seal of a text stands before it. */
+/** Whether words belong to the part before them. A signed thought is at its end; the encrypted reasoning of a text stands before it. */
 function continues(last: ContentPart, part: ContentPart): boolean {
   const { thoughtSignature, ...bare } = last;
   const thought = last.thought === true;

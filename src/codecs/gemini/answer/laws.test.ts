@@ -13,11 +13,11 @@ import { assemble, encodeFramesOf } from './assemble.ts';
 import { reader } from './reader.ts';
 import { writer } from './writer.ts';
 
-/** An answer with the seals that the format has. */
+/** An answer with the encrypted reasoning that the format has. */
 const geminiAnswers = answers('gemini', { interleave: true }).map((parts) =>
   parts.map((part): StreamPart => {
-    if (part.type !== 'reasoning-end' || part.sealed === null) return part;
-    return { ...part, sealed: { ...part.sealed, kind: 'signature' } };
+    if (part.type !== 'reasoning-end' || part.encrypted === null) return part;
+    return { ...part, encrypted: { ...part.encrypted, kind: 'signature' } };
   }),
 );
 const { stream } = gemini;
@@ -50,7 +50,7 @@ interface Block {
   kind: 'text' | 'reasoning' | 'tool-call';
   text: string;
   start: StreamPart | null;
-  sealed: Extract<StreamPart, { type: 'reasoning-end' }>['sealed'];
+  encrypted: Extract<StreamPart, { type: 'reasoning-end' }>['encrypted'];
 }
 
 /** The blocks of an answer in order; what is no block is left out. */
@@ -59,13 +59,13 @@ function blocksOf(parts: readonly StreamPart[]): Block[] {
   for (const part of settled(parts)) {
     const last = blocks.at(-1);
     if (part.type === 'text-start' || part.type === 'refusal-start')
-      blocks.push({ kind: 'text', text: '', start: null, sealed: null });
+      blocks.push({ kind: 'text', text: '', start: null, encrypted: null });
     else if (part.type === 'reasoning-start')
-      blocks.push({ kind: 'reasoning', text: '', start: null, sealed: null });
+      blocks.push({ kind: 'reasoning', text: '', start: null, encrypted: null });
     else if (part.type === 'tool-call-start')
-      blocks.push({ kind: 'tool-call', text: '', start: { ...part, block: 0 }, sealed: null });
+      blocks.push({ kind: 'tool-call', text: '', start: { ...part, block: 0 }, encrypted: null });
     else if ('text' in part && last !== undefined) last.text += part.text;
-    else if (part.type === 'reasoning-end' && last !== undefined) last.sealed = part.sealed;
+    else if (part.type === 'reasoning-end' && last !== undefined) last.encrypted = part.encrypted;
   }
   return blocks;
 }
@@ -75,10 +75,10 @@ function expressible(blocks: readonly Block[]): Block[] {
   const result: Block[] = [];
   for (const block of blocks) {
     const last = result.at(-1);
-    const open = last?.kind === block.kind && last.sealed === null && block.kind !== 'tool-call';
+    const open = last?.kind === block.kind && last.encrypted === null && block.kind !== 'tool-call';
     if (last !== undefined && open) {
       last.text += block.text;
-      last.sealed = block.sealed;
+      last.encrypted = block.encrypted;
     } else result.push({ ...block });
   }
   return result;
@@ -101,13 +101,13 @@ const refusing = (parts: readonly StreamPart[]) => {
 };
 
 describe('a gemini stream, whatever it says,', () => {
-  const sealed = {
+  const encrypted = {
     gemini: geminiAnswers,
     'anthropic-messages': answers('anthropic-messages', { interleave: true }),
     'openai-responses': answers('openai-responses', { interleave: true }),
   };
-  for (const [format, anyAnswer] of Object.entries(sealed)) {
-    it(`is read as it was written, with seals of ${format}`, () => {
+  for (const [format, anyAnswer] of Object.entries(encrypted)) {
+    it(`is read as it was written, with encrypted reasoning of ${format}`, () => {
       fc.assert(
         fc.property(anyAnswer, (parts) => {
           const read = readBack(written(parts));

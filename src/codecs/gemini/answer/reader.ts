@@ -1,6 +1,6 @@
 import type { Frame } from '../../../lib/streams/sse.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
-import type { Sealed } from '../../model/conversation.ts';
+import type { EncryptedReasoning } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
 import type { PartReader, StreamPart } from '../../model/stream-part.ts';
 import { encryptedReasoningOf } from '../signature.ts';
@@ -41,8 +41,8 @@ class GeminiReader implements PartReader {
   #next = 0;
   /** The block of text or thoughts that is being written. */
   #prose: { kind: 'text' | 'reasoning'; block: number } | null = null;
-  /** The seal of an empty text. It waits, for citations may still come for the text before it. */
-  #seal: Sealed | null = null;
+  /** The encrypted reasoning of an empty text. It waits, for citations may still come for the text before it. */
+  #waiting: EncryptedReasoning | null = null;
   readonly #calls = new CallReader(() => this.#nextBlock());
   readonly #text = new AnswerText();
   /** The last `finishReason`, or that of a blocked prompt; empty while there is none. */
@@ -119,58 +119,58 @@ class GeminiReader implements PartReader {
   }
 
   #part(part: ContentPart): StreamPart[] {
-    const seal = encryptedReasoningOf(textOf(part.thoughtSignature));
+    const encrypted = encryptedReasoningOf(textOf(part.thoughtSignature));
     const name = contentName(part);
-    if (name === 'functionCall') return this.#call(objectOf(part.functionCall), seal);
+    if (name === 'functionCall') return this.#call(objectOf(part.functionCall), encrypted);
     // Google writes one or the other; servers like it do not all.
     if (isObject(part.functionCall)) {
       const { functionCall, ...rest } = part;
       return [...this.#part(rest), ...this.#call(objectOf(functionCall), null)];
     }
-    if (name === 'text' || name === null) return this.#words(textOf(part.text), part.thought, seal);
+    if (name === 'text' || name === null) return this.#words(textOf(part.text), part.thought, encrypted);
     const source = imageIn(part);
-    const before = [...this.#before(source === null ? null : seal), ...this.#closeProse()];
+    const before = [...this.#before(source === null ? null : encrypted), ...this.#closeProse()];
     const block = this.#nextBlock();
     if (source !== null) return [...before, { type: 'image', block, source }];
     return [...before, { type: 'native', block, format: 'gemini', name, value: part, words: codeIn(part) }];
   }
 
-  #call(call: FunctionCall, seal: Sealed | null): StreamPart[] {
-    const parts = textOf(call.name) === '' ? [] : [...this.#before(seal), ...this.#closeProse()];
+  #call(call: FunctionCall, encrypted: EncryptedReasoning | null): StreamPart[] {
+    const parts = textOf(call.name) === '' ? [] : [...this.#before(encrypted), ...this.#closeProse()];
     parts.push(...this.#calls.push(call));
     const { fault } = this.#calls;
     return fault === null ? parts : this.#fail({ status: 502, message: fault });
   }
 
-  #words(text: string, thought: unknown, seal: Sealed | null): StreamPart[] {
-    if (text === '') return this.#sealWithoutWords(seal);
-    if (thought !== true) return [...this.#before(seal), ...this.#say('text', text)];
+  #words(text: string, thought: unknown, encrypted: EncryptedReasoning | null): StreamPart[] {
+    if (text === '') return this.#signatureWithoutWords(encrypted);
+    if (thought !== true) return [...this.#before(encrypted), ...this.#say('text', text)];
     const parts = [...this.#before(null), ...this.#say('reasoning', text)];
-    if (seal !== null) parts.push(...this.#closeProse(seal));
+    if (encrypted !== null) parts.push(...this.#closeProse(encrypted));
     return parts;
   }
 
-  #sealWithoutWords(seal: Sealed | null): StreamPart[] {
-    if (seal === null) return [];
-    if (this.#prose?.kind === 'reasoning') return this.#closeProse(seal);
+  #signatureWithoutWords(encrypted: EncryptedReasoning | null): StreamPart[] {
+    if (encrypted === null) return [];
+    if (this.#prose?.kind === 'reasoning') return this.#closeProse(encrypted);
     const parts = this.#before(null);
-    this.#seal = seal;
+    this.#waiting = encrypted;
     return parts;
   }
 
-  /** What stands before the next piece: the seal that waited, and its own. */
-  #before(seal: Sealed | null): StreamPart[] {
-    const waiting = this.#seal;
-    this.#seal = null;
-    return [waiting, seal].flatMap((one) => (one === null ? [] : this.#sealed(one)));
+  /** What stands before the next piece: the encrypted reasoning that waited, and its own. */
+  #before(encrypted: EncryptedReasoning | null): StreamPart[] {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    return [waiting, encrypted].flatMap((one) => (one === null ? [] : this.#encrypted(one)));
   }
 
-  #sealed(seal: Sealed): StreamPart[] {
-    if (this.#prose?.kind === 'reasoning') return this.#closeProse(seal);
+  #encrypted(encrypted: EncryptedReasoning): StreamPart[] {
+    if (this.#prose?.kind === 'reasoning') return this.#closeProse(encrypted);
     const parts = this.#closeProse();
     const block = this.#nextBlock();
     parts.push({ type: 'reasoning-start', block, summary: true });
-    parts.push({ type: 'reasoning-end', block, sealed: seal });
+    parts.push({ type: 'reasoning-end', block, encrypted });
     return parts;
   }
 
@@ -191,12 +191,12 @@ class GeminiReader implements PartReader {
     return parts;
   }
 
-  #closeProse(sealed: Sealed | null = null): StreamPart[] {
+  #closeProse(encrypted: EncryptedReasoning | null = null): StreamPart[] {
     const prose = this.#prose;
     this.#prose = null;
     if (prose === null) return [];
     if (prose.kind === 'text') return [{ type: 'text-end', block: prose.block }];
-    return [{ type: 'reasoning-end', block: prose.block, sealed }];
+    return [{ type: 'reasoning-end', block: prose.block, encrypted }];
   }
 
   #finish(): StreamPart[] {
@@ -249,7 +249,7 @@ export function reader(): PartReader {
 /** The fields of an object that say something: an empty list in a later chunk takes nothing back. */
 function filled(value: JsonObject): JsonObject {
   const nonEmptyFields = Object.entries(value).filter(
-    ([, member]) => member !== null && (!Array.isArray(member) || listOf(member).length > 0),
+    ([, field]) => field !== null && (!Array.isArray(field) || listOf(field).length > 0),
   );
   return Object.fromEntries(nonEmptyFields);
 }

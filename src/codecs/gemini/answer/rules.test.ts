@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { splitFrames } from '../../../lib/streams/sse.ts';
 import { embedEncryptedReasoning } from '../../encrypted-reasoning/embed.ts';
 import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
-import type { Sealed } from '../../model/conversation.ts';
+import type { EncryptedReasoning } from '../../model/conversation.ts';
 import type { EndReason, StreamPart } from '../../model/stream-part.ts';
 import { encodeFrames } from '../../stream/frames.ts';
 import { noUsage, type Usage } from '../../wire-format.ts';
@@ -39,7 +39,7 @@ const brief = (parts: readonly StreamPart[]) =>
     if ('text' in part) return [`${part.type} ${part.block} ${part.text}`];
     if (part.type === 'tool-call-start') return [`${part.type} ${part.block} ${part.name} ${part.id}`];
     if (part.type === 'tool-call-end') return [`${part.type} ${part.block} ${part.complete}`];
-    if (part.type === 'reasoning-end') return [`${part.type} ${part.block} ${part.sealed?.value ?? '-'}`];
+    if (part.type === 'reasoning-end') return [`${part.type} ${part.block} ${part.encrypted?.value ?? '-'}`];
     if (part.type === 'message-end') return [`${part.type} ${part.reason}`];
     if (part.type === 'error') return [`${part.type} ${part.error.status} ${part.error.message}`];
     if (part.type === 'native') return [`${part.type} ${part.block} ${part.name}`];
@@ -57,10 +57,10 @@ const text = (block: number, ...texts: string[]): StreamPart[] => [
   ...texts.map((one): StreamPart => ({ type: 'text-delta', block, text: one })),
   { type: 'text-end', block },
 ];
-const thought = (block: number, words: string, sealed: Sealed | null = null): StreamPart[] => [
+const thought = (block: number, words: string, encrypted: EncryptedReasoning | null = null): StreamPart[] => [
   { type: 'reasoning-start', block, summary: true },
   ...(words === '' ? [] : [{ type: 'reasoning-delta' as const, block, text: words }]),
-  { type: 'reasoning-end', block, sealed },
+  { type: 'reasoning-end', block, encrypted },
 ];
 const call = (block: number, input: string, complete = true): StreamPart[] => [
   { type: 'tool-call-start', block, id: `id${block}`, name: 'read', kind: 'function' },
@@ -82,7 +82,7 @@ const write = (parts: readonly StreamPart[], request: JsonObject = showing) => {
 const candidateOf = (body: JsonObject | undefined) => objectOf(listOf(body?.['candidates'])[0]);
 const partsOf = (chunks: readonly JsonObject[]) =>
   chunks.flatMap((one) => listOf(objectOf(candidateOf(one)['content'])['parts']));
-const signed: Sealed = { format: 'gemini', kind: 'signature', value: 'c2ln' };
+const signed: EncryptedReasoning = { format: 'gemini', kind: 'signature', value: 'c2ln' };
 
 describe('an answer of Google', () => {
   it('may have several parts in one chunk', () => {
@@ -155,13 +155,13 @@ describe('an answer of Google', () => {
     ]);
   });
 
-  it('gives back the seal of another format that was carried in a signature', () => {
-    const seal: Sealed = { format: 'anthropic-messages', kind: 'signature', value: 'sig' };
-    const thoughtSignature = Buffer.from(embedEncryptedReasoning(seal)).toString('base64');
+  it('gives back the encrypted reasoning of another format that was carried in a signature', () => {
+    const encrypted: EncryptedReasoning = { format: 'anthropic-messages', kind: 'signature', value: 'sig' };
+    const thoughtSignature = Buffer.from(embedEncryptedReasoning(encrypted)).toString('base64');
     const parts = read(chunk([{ text: 'x', thoughtSignature }], stop));
     assert.deepEqual(
       parts.find(({ type }) => type === 'reasoning-end'),
-      { type: 'reasoning-end', block: 0, sealed: seal },
+      { type: 'reasoning-end', block: 0, encrypted },
     );
   });
 
@@ -629,8 +629,8 @@ describe('an answer to a client of Google’s format', () => {
     assert.equal(chunks.at(-1)?.['responseId'], '1');
   });
 
-  it('has a seal on the next part, and on an empty text where none follows', () => {
-    const other: Sealed = { ...signed, value: 'b3RoZXI=' };
+  it('has encrypted reasoning on the next part, and on an empty text where none follows', () => {
+    const other: EncryptedReasoning = { ...signed, value: 'b3RoZXI=' };
     assert.deepEqual(partsOf(write([...thought(0, 'a', signed), ...thought(1, 'b', other), end('stop')])), [
       { text: 'a', thought: true },
       { text: '', thoughtSignature: 'c2ln' },
@@ -643,7 +643,7 @@ describe('an answer to a client of Google’s format', () => {
     ]);
   });
 
-  it('shows thoughts only to who asked for them, and always carries their seals', () => {
+  it('shows thoughts only to who asked for them, and always carries their encrypted reasoning', () => {
     const parts = [...thought(0, 'Hm', signed), ...text(1, 'Yes'), end('stop')];
     const seen = [{ text: 'Yes', thoughtSignature: 'c2ln' }, { text: '' }];
     assert.deepEqual(partsOf(write(parts, {})), seen);

@@ -1,7 +1,7 @@
 import type { Frame } from '../../../lib/streams/sse.ts';
 import { argumentsOf } from '../../adapt/call-arguments.ts';
 import { type JsonObject, objectOf } from '../../json/values.ts';
-import type { Sealed, Search } from '../../model/conversation.ts';
+import type { EncryptedReasoning, Search } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
 import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../../model/stream-part.ts';
 import { withTextFallback } from '../../model/text-fallback.ts';
@@ -28,14 +28,14 @@ interface Block {
   call: Start | null;
   /** False when the answer was cut off inside the call. */
   complete: boolean;
-  sealed: Sealed | null;
+  encrypted: EncryptedReasoning | null;
   native: JsonObject;
   ended: boolean;
 }
 
 /**
  * Writes an answer as `streamGenerateContent` chunks: text and thoughts as they come, calls whole,
- * and how it ended with the usage in the last one. The seal of thoughts stands on the part after them, for clients
+ * and how it ended with the usage in the last one. The encrypted reasoning of thoughts stands on the part after them, for clients
  * send thoughts themselves not back (Gemini CLI).
  */
 class GeminiWriter implements PartWriter {
@@ -77,7 +77,7 @@ class GeminiWriter implements PartWriter {
       case 'refusal-end':
         return this.#close(part.block, {});
       case 'reasoning-end':
-        return this.#close(part.block, { sealed: part.sealed });
+        return this.#close(part.block, { encrypted: part.encrypted });
       case 'tool-call-end':
         return this.#close(part.block, { complete: part.complete });
       case 'citation':
@@ -108,7 +108,7 @@ class GeminiWriter implements PartWriter {
       thought: '',
       call: null,
       complete: true,
-      sealed: null,
+      encrypted: null,
       native: {},
       ended: false,
     };
@@ -153,8 +153,8 @@ class GeminiWriter implements PartWriter {
         open.thought += text;
         open.text = '';
         const frames = text === '' || !this.#showsThoughts ? [] : this.#thought(text);
-        if (!open.ended || open.sealed === null) return frames;
-        return [...frames, ...this.#seal(open.sealed, open.thought)];
+        if (!open.ended || open.encrypted === null) return frames;
+        return [...frames, ...this.#sign(open.encrypted, open.thought)];
       }
       case 'call':
         return open.ended ? this.#call(open) : [];
@@ -181,9 +181,9 @@ class GeminiWriter implements PartWriter {
     return [...this.#signed(), ...this.#chunk([{ text, thought: true }])];
   }
 
-  #seal(sealed: Sealed, thought: string): Frame[] {
+  #sign(encrypted: EncryptedReasoning, thought: string): Frame[] {
     const frames = this.#signed();
-    this.#signature = signatureOf(sealed, thought);
+    this.#signature = signatureOf(encrypted, thought);
     return frames;
   }
 

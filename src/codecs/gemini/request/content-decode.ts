@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, textOf } from '../../json/values.ts';
 import { textAt, wrong } from '../../json/wire-check.ts';
 import type {
+  EncryptedReasoning,
   FilePart,
   ImagePart,
   NativePart,
   Part,
   ReasoningPart,
-  Sealed,
   Source,
 } from '../../model/conversation.ts';
 import { encryptedReasoningOf, thoughtIn } from '../signature.ts';
@@ -33,27 +33,31 @@ export function readPart(
   pairing: CallPairing,
 ): Part[] {
   const signature = textAt(part, 'thoughtSignature', `${path}.thoughtSignature`) ?? '';
-  const seal = encryptedReasoningOf(signature);
+  const encrypted = encryptedReasoningOf(signature);
   const text = textAt(part, 'text', `${path}.text`);
-  if (part.thought === true) return thoughtPart(text, seal, before.at(-1));
+  if (part.thought === true) return thoughtPart(text, encrypted, before.at(-1));
   const ownParts = text === null ? dataPart(part, path, pairing) : text === '' ? [] : [plainText(text)];
-  if (seal === null || ownParts.some(({ type }) => type === 'native')) return ownParts;
+  if (encrypted === null || ownParts.some(({ type }) => type === 'native')) return ownParts;
   const last = before.at(-1);
-  if (last?.type !== 'reasoning' || last.sealed !== null)
-    return [thought(thoughtIn(signature), seal), ...ownParts];
-  last.sealed = seal;
+  if (last?.type !== 'reasoning' || last.encrypted !== null)
+    return [thought(thoughtIn(signature), encrypted), ...ownParts];
+  last.encrypted = encrypted;
   last.text = thoughtIn(signature) || last.text;
-  last.summary = isSummary(seal);
+  last.summary = isSummary(encrypted);
   return ownParts;
 }
 
-/** A thought, or the next piece of the one before: a stream's pieces come back as they came, and the last bears the seal. */
-function thoughtPart(text: string | null, sealed: Sealed | null, last: Part | undefined): Part[] {
-  if (text === null && sealed === null) return [];
-  if (last?.type !== 'reasoning' || last.sealed !== null) return [thought(text ?? '', sealed)];
+/** A thought, or the next piece of the one before: a stream's pieces come back as they came, and the last bears the encrypted reasoning. */
+function thoughtPart(
+  text: string | null,
+  encrypted: EncryptedReasoning | null,
+  last: Part | undefined,
+): Part[] {
+  if (text === null && encrypted === null) return [];
+  if (last?.type !== 'reasoning' || last.encrypted !== null) return [thought(text ?? '', encrypted)];
   last.text += text ?? '';
-  last.sealed = sealed;
-  last.summary = isSummary(sealed);
+  last.encrypted = encrypted;
+  last.summary = isSummary(encrypted);
   return [];
 }
 
@@ -61,13 +65,13 @@ function plainText(text: string): Part {
   return { type: 'text', text };
 }
 
-function thought(text: string, sealed: Sealed | null): ReasoningPart {
-  return { type: 'reasoning', text, summary: isSummary(sealed), sealed };
+function thought(text: string, encrypted: EncryptedReasoning | null): ReasoningPart {
+  return { type: 'reasoning', text, summary: isSummary(encrypted), encrypted };
 }
 
 /** Thoughts are shown as summaries ("Thought summaries"); only Anthropic's, carried here, are the thoughts themselves. */
-function isSummary(sealed: Sealed | null): boolean {
-  return sealed?.format !== 'anthropic-messages';
+function isSummary(encrypted: EncryptedReasoning | null): boolean {
+  return encrypted?.format !== 'anthropic-messages';
 }
 
 function dataPart(part: ContentPart, path: string, pairing: CallPairing): Part[] {

@@ -39,8 +39,8 @@ function isSignable(wire: ContentPart): boolean {
 }
 
 /** The vendor takes back what it signed itself; thoughts without a signature are anybody's, and are left out. */
-function signatureIn({ sealed }: ReasoningPart): string | null {
-  return sealed?.format === 'gemini' ? sealed.value : null;
+function signatureIn({ encrypted }: ReasoningPart): string | null {
+  return encrypted?.format === 'gemini' ? encrypted.value : null;
 }
 
 function partOf(part: Part): JsonObject[] {

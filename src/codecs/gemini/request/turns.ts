@@ -72,7 +72,7 @@ function speaks(part: Part): boolean {
     case 'refusal':
       return part.text !== '';
     case 'reasoning':
-      return part.sealed?.format === 'gemini';
+      return part.encrypted?.format === 'gemini';
     case 'native':
       return part.format === 'gemini';
     case 'search':

@@ -93,7 +93,9 @@ class OllamaReader implements PartReader {
     this.#prose = null;
     if (prose === null) return [];
     const { block, kind } = prose;
-    return [kind === 'text' ? { type: 'text-end', block } : { type: 'reasoning-end', block, sealed: null }];
+    return [
+      kind === 'text' ? { type: 'text-end', block } : { type: 'reasoning-end', block, encrypted: null },
+    ];
   }
 
   /** A call comes whole; newer servers name it. */

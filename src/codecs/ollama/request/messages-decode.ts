@@ -91,7 +91,7 @@ function imagesIn(message: OllamaMessage, path: string): ImagePart[] {
 function answerParts(message: OllamaMessage, text: TextPart[], pairing: CallPairing, path: string): Part[] {
   const parts: Part[] = [];
   const thinking = textAt(message, 'thinking', `${path}.thinking`) ?? '';
-  if (thinking !== '') parts.push({ type: 'reasoning', text: thinking, summary: false, sealed: null });
+  if (thinking !== '') parts.push({ type: 'reasoning', text: thinking, summary: false, encrypted: null });
   parts.push(...text);
   parts.push(...imagesIn(message, path));
   for (const [index, call] of listAt(message, 'tool_calls', `${path}.tool_calls`).entries())

@@ -117,11 +117,11 @@ function expressible(parts: readonly StreamPart[]): StreamPart[] {
   return settled(result);
 }
 
-/** A part with the seal that a client would send back in it. */
+/** A part with the encrypted reasoning that a client would send back in it. */
 function unpacked(part: StreamPart): StreamPart {
-  if (part.type !== 'reasoning-end' || part.sealed === null) return part;
-  const [carried] = carriedIn({ reasoning_details: detailsIn(part.sealed) }, new Set()).get(null) ?? [];
-  return { ...part, sealed: carried?.sealed ?? part.sealed };
+  if (part.type !== 'reasoning-end' || part.encrypted === null) return part;
+  const [carried] = carriedIn({ reasoning_details: detailsIn(part.encrypted) }, new Set()).get(null) ?? [];
+  return { ...part, encrypted: carried?.encrypted ?? part.encrypted };
 }
 
 /** Two reasonings are two paragraphs here, so that only answers with one are read as they were written. */
@@ -307,7 +307,7 @@ describe('the writer of a chat stream', () => {
       { type: 'reasoning-start', block, summary: true },
       { type: 'reasoning-delta', block, text: 'Well' },
       { type: 'reasoning-delta', block, text: '.' },
-      { type: 'reasoning-end', block, sealed: null },
+      { type: 'reasoning-end', block, encrypted: null },
     ]);
     assert.equal(
       textIn(readBack(written([start, ...parts, end('stop')])), 'reasoning-delta'),
@@ -389,7 +389,7 @@ describe('the writer of a chat stream', () => {
       start,
       { type: 'reasoning-start', block: 0, summary: false },
       { type: 'reasoning-delta', block: 0, text: 'Hm.' },
-      { type: 'reasoning-end', block: 0, sealed: null },
+      { type: 'reasoning-end', block: 0, encrypted: null },
       { type: 'text-start', block: 1 },
       { type: 'text-delta', block: 1, text: 'Zwei Aufrufe für 東京.' },
       { type: 'text-end', block: 1 },
@@ -736,18 +736,18 @@ describe('the reader of a chat stream', () => {
   it('brings balanced parts for any frames, and never fails', () => {
     const value = fc.jsonValue({ maxDepth: 2 });
     const piece = fc.oneof(value, fc.constantFrom<unknown>('', null, 'a', '{}', 0, 1));
-    const member = (...names: string[]) =>
+    const field = (...names: string[]) =>
       fc.dictionary(fc.constantFrom(...names), piece, { maxKeys: names.length });
     const toolCall = fc
-      .record({ base: member('index', 'id', 'type'), fn: member('name', 'arguments', 'input') })
+      .record({ base: field('index', 'id', 'type'), fn: field('name', 'arguments', 'input') })
       .chain(({ base, fn }) =>
         fc.constantFrom({ ...base, function: fn }, { ...base, custom: fn }, { ...base, ...fn }),
       );
     const anyDelta = fc
       .record({
-        base: member('role', 'content', 'refusal', 'reasoning_content', 'reasoning_details', 'annotations'),
+        base: field('role', 'content', 'refusal', 'reasoning_content', 'reasoning_details', 'annotations'),
         tool_calls: fc.oneof(value, fc.array(toolCall, { maxLength: 3 })),
-        legacy: member('function_call'),
+        legacy: field('function_call'),
       })
       .map(({ base, legacy, tool_calls }) => ({ ...base, ...legacy, tool_calls }));
     const chunk = fc.record({

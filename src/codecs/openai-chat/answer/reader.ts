@@ -1,7 +1,7 @@
 import type { ReportedError } from '../../codec.ts';
 import { sourceOfUrl } from '../../files/data-url.ts';
 import { countIn, isObject, listOf, objectOf, parseObject, textOf, textOrNull } from '../../json/values.ts';
-import type { Sealed } from '../../model/conversation.ts';
+import type { EncryptedReasoning } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
 import type { PartReader, StreamPart } from '../../model/stream-part.ts';
 import { servedTier } from '../../model/tier.ts';
@@ -51,7 +51,7 @@ class ChatAnswer implements ChoiceAnswer {
     nextBlock: () => this.#nextBlock(),
     // Ids must differ between the turns of a conversation.
     idOf: (position) => `call_${this.#id === '' ? '' : `${this.#id}_`}${position}`,
-    before: (call) => this.#sealed(signatureOfCall(call)),
+    before: (call) => this.#encrypted(signatureOfCall(call)),
   });
   #hasLegacyCall = false;
   readonly #details = new ReasoningDetails();
@@ -129,12 +129,12 @@ class ChatAnswer implements ChoiceAnswer {
     const parts = this.#say('reasoning', reasoningIn(delta));
     const { reasoning, text } = contentIn(delta.content);
     parts.push(...this.#say('reasoning', reasoning));
-    const seal = signatureOfCall(delta);
-    // In a whole answer Google's seal stands beside the text that it is for, in a stream behind it.
+    const signature = signatureOfCall(delta);
+    // In a whole answer Google's signature stands beside the text that it is for, in a stream behind it.
     const late = this.#prose?.kind === 'text';
-    if (seal !== null && !late) parts.push(...this.#sealed(seal));
+    if (signature !== null && !late) parts.push(...this.#encrypted(signature));
     parts.push(...this.#say('text', text));
-    if (seal !== null && late) parts.push(...this.#sealed(seal));
+    if (signature !== null && late) parts.push(...this.#encrypted(signature));
     parts.push(...this.#say('refusal', textOf(delta.refusal)));
     for (const image of listOf(delta.images)) parts.push(...this.#image(objectOf(image)));
     for (const annotation of listOf(delta.annotations)) parts.push(...this.#cite(objectOf(annotation)));
@@ -157,7 +157,7 @@ class ChatAnswer implements ChoiceAnswer {
     const from = this.#length;
     if (kind === 'text') this.#length += text.length;
     if (this.#prose?.kind === kind) return [{ type: `${kind}-delta`, block: this.#prose.block, text }];
-    const parts = kind === 'reasoning' ? this.#closeProse() : this.#sealed();
+    const parts = kind === 'reasoning' ? this.#closeProse() : this.#encrypted();
     const block = this.#nextBlock();
     this.#prose = { kind, block };
     if (kind === 'text') this.#lastText = { block, from };
@@ -173,19 +173,19 @@ class ChatAnswer implements ChoiceAnswer {
     this.#prose = null;
     if (prose === null) return [];
     return prose.kind === 'reasoning'
-      ? [{ type: 'reasoning-end', block: prose.block, sealed: this.#details.take() }]
+      ? [{ type: 'reasoning-end', block: prose.block, encrypted: this.#details.take() }]
       : [{ type: `${prose.kind}-end`, block: prose.block }];
   }
 
-  /** What ends the open prose, and the seals that came for no words or after them. */
-  #sealed(own: Sealed | null = null): StreamPart[] {
+  /** What ends the open prose, and the encrypted reasoning that came for no words or after them. */
+  #encrypted(own: EncryptedReasoning | null = null): StreamPart[] {
     const parts = this.#closeProse();
-    for (const sealed of [this.#details.take(), own]) {
-      if (sealed === null) continue;
+    for (const encrypted of [this.#details.take(), own]) {
+      if (encrypted === null) continue;
       const block = this.#nextBlock();
       parts.push(
         { type: 'reasoning-start', block, summary: false },
-        { type: 'reasoning-end', block, sealed },
+        { type: 'reasoning-end', block, encrypted },
       );
     }
     return parts;
@@ -194,7 +194,7 @@ class ChatAnswer implements ChoiceAnswer {
   #image({ image_url }: MessagePart): StreamPart[] {
     const url = textOf(objectOf<ImageUrl>(image_url).url);
     if (url === '') return [];
-    const before = this.#sealed();
+    const before = this.#encrypted();
     return [...before, { type: 'image', block: this.#nextBlock(), source: sourceOfUrl(url) }];
   }
 
@@ -219,7 +219,7 @@ class ChatAnswer implements ChoiceAnswer {
     if (this.#calls.nameless && !cut)
       return { status: 502, message: 'The upstream called a tool without naming it' };
     const any = this.#calls.any;
-    const parts = [...this.#sealed(), ...this.#calls.end(cut)];
+    const parts = [...this.#encrypted(), ...this.#calls.end(cut)];
     if (this.#early.length > 0) parts.push(...this.#citeEarly(this.#nextBlock()));
     // What was called decides, not what the reason says of it.
     const reason = meaning === 'stop' || meaning === 'tool-calls' ? (any ? 'tool-calls' : 'stop') : meaning;

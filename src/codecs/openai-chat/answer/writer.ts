@@ -3,7 +3,7 @@ import { isStructured, withLateCitations } from '../../adapt/late-citations.ts';
 import { NOT_ENCRYPTED } from '../../encrypted-reasoning/embed.ts';
 import { urlOfSource } from '../../files/data-url.ts';
 import { type JsonObject, objectOf } from '../../json/values.ts';
-import type { Sealed } from '../../model/conversation.ts';
+import type { EncryptedReasoning } from '../../model/conversation.ts';
 import type {
   AnswerContext,
   Citation,
@@ -52,8 +52,8 @@ class ChatWriter implements PartWriter {
   #cited: Citation[] = [];
   #reasoned: number | null = null;
   #images = 0;
-  /** Google's seal of the thoughts before the next call, where Google's own chat surface has it. */
-  #signature: Sealed | null = null;
+  /** Google's signature of the thoughts before the next call, where Google's own chat surface has it. */
+  #signature: EncryptedReasoning | null = null;
   readonly #carriedDetails = new CarriedDetails();
   /** What served it, known at the end. */
   #tier: { service_tier?: string } = {};
@@ -72,25 +72,28 @@ class ChatWriter implements PartWriter {
       case 'text-start':
         this.#textStarts.set(part.block, this.#length);
         this.#carrySignature();
-        return this.#sealed();
+        return this.#encrypted();
       case 'text-delta':
         this.#length += part.text.length;
         return this.#chunk({ content: part.text });
       case 'text-end':
         return this.#citeWhole(part.block);
       case 'refusal-start':
-        return this.#sealed();
+        return this.#encrypted();
       case 'refusal-delta':
         return this.#chunk({ refusal: part.text });
       case 'reasoning-delta':
         this.#carriedDetails.think(part.block, part.text);
         return this.#reason(part.block, part.text);
       case 'reasoning-end':
-        if (part.sealed?.format === 'gemini') {
+        if (part.encrypted?.format === 'gemini') {
           this.#carrySignature();
-          this.#signature = part.sealed;
+          this.#signature = part.encrypted;
         } else
-          this.#carriedDetails.addReasoning(part.block, part.sealed ?? (this.#hidden ? NOT_ENCRYPTED : null));
+          this.#carriedDetails.addReasoning(
+            part.block,
+            part.encrypted ?? (this.#hidden ? NOT_ENCRYPTED : null),
+          );
         return [];
       case 'tool-call-start':
         return this.#open(part);
@@ -128,8 +131,8 @@ class ChatWriter implements PartWriter {
     return [this.#frame({ choices: [{ index: 0, delta, logprobs: null, finish_reason }] })];
   }
 
-  /** The seals that have come, where what they sealed is over and no call follows. */
-  #sealed(): Frame[] {
+  /** The encrypted reasoning that have come, where what they are of is over and no call follows. */
+  #encrypted(): Frame[] {
     const fields = this.#carriedDetails.take(null);
     return fields === null ? [] : this.#chunk(fields);
   }
@@ -153,7 +156,7 @@ class ChatWriter implements PartWriter {
     this.#calls.set(block, call);
     if (this.#legacy)
       return call.index === 0
-        ? [...this.#sealed(), ...this.#chunk({ function_call: { name, arguments: '' } })]
+        ? [...this.#encrypted(), ...this.#chunk({ function_call: { name, arguments: '' } })]
         : [];
     const startFields = call.custom
       ? { type: 'custom', custom: { name, input: '' } }
@@ -217,7 +220,7 @@ class ChatWriter implements PartWriter {
     this.#carrySignature();
     return [
       ...cited,
-      ...this.#sealed(),
+      ...this.#encrypted(),
       ...this.#chunk({}, this.#finishReason(reason)),
       ...report,
       doneFrame(),

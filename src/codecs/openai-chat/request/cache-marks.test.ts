@@ -4,7 +4,7 @@ import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
 import { plainDialect } from '../../model/dialect.ts';
 import { markCache } from './cache-marks.ts';
 
-const dialect = { ...plainDialect, cacheMembers: true };
+const dialect = { ...plainDialect, cacheFields: true };
 const long = 'All work and no play makes Jack a dull boy. '.repeat(500);
 const mark = { cache_control: { type: 'ephemeral' } };
 const call = { id: 'a', type: 'function', function: { name: 'read', arguments: '{}' } };

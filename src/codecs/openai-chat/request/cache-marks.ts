@@ -8,8 +8,8 @@ import type { ChatMessage, ChatRequest, MessagePart } from '../wire.ts';
 const WANTS_MARKS = /claude/i;
 
 /** Turns of the user that are marked at most. */
-export function markedTurns(model: string, { cacheMembers }: Dialect): number {
-  return cacheMembers && WANTS_MARKS.test(model) ? MAX_MARKS : 0;
+export function markedTurns(model: string, { cacheFields }: Dialect): number {
+  return cacheFields && WANTS_MARKS.test(model) ? MAX_MARKS : 0;
 }
 
 const instructing: ReadonlySet<unknown> = new Set(['system', 'developer']);

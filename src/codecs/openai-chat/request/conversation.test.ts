@@ -31,7 +31,7 @@ import { encodeRequest } from './encode.ts';
 /** The vendor itself, which knows all that the format has, with the reasoning of those who take it back. */
 const full: Dialect = {
   ...plainDialect,
-  vendorMembers: true,
+  vendorFields: true,
   customTools: true,
   reasoningField: 'reasoning_content',
 };
@@ -102,7 +102,7 @@ function sayableMessage({ parts, role }: Message): Message[] {
   ];
   if (kept.length === 0) return [];
   const thought: Part[] =
-    reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning, summary: false, sealed: null }];
+    reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning, summary: false, encrypted: null }];
   return [{ role, parts: [...thought, ...kept] }];
 }
 
@@ -357,17 +357,17 @@ describe('the decoder of chat requests', () => {
   });
 
   it('finds the reasoning of earlier answers under every name it has', () => {
-    for (const member of [
+    for (const field of [
       { reasoning_content: 'Hm.' },
       { reasoning: 'Hm.' },
       { reasoning_details: [{ type: 'reasoning.text', text: 'Hm.' }] },
     ]) {
-      const { messages } = decoded({ messages: [{ role: 'assistant', content: 'x', ...member }] });
+      const { messages } = decoded({ messages: [{ role: 'assistant', content: 'x', ...field }] });
       assert.deepEqual(messages[0]?.parts[0], {
         type: 'reasoning',
         text: 'Hm.',
         summary: false,
-        sealed: null,
+        encrypted: null,
       });
     }
   });
@@ -591,7 +591,7 @@ describe('the encoder of chat requests', () => {
         asked('x'),
         {
           role: 'assistant',
-          parts: [{ type: 'reasoning', text: 'Hm.', summary: false, sealed: null }, text('y')],
+          parts: [{ type: 'reasoning', text: 'Hm.', summary: false, encrypted: null }, text('y')],
         },
         { role: 'system', parts: [text('B.')] },
       ],
@@ -614,7 +614,7 @@ describe('the encoder of chat requests', () => {
     const own = encoded(conversation, {
       maxTokensField: 'max_completion_tokens',
       systemRole: 'developer',
-      vendorMembers: true,
+      vendorFields: true,
       reasoningField: 'reasoning',
       reasoningEffort: false,
     });
@@ -646,7 +646,7 @@ describe('the encoder of chat requests', () => {
       ['read', 'write'],
     );
     assert.deepEqual(plain['tool_choice'], { type: 'function', function: { name: 'write' } });
-    const own = encoded(conversation, { vendorMembers: true });
+    const own = encoded(conversation, { vendorFields: true });
     assert.equal(listOf(own['tools']).length, 2);
     assert.deepEqual(own['tool_choice'], {
       type: 'allowed_tools',
@@ -719,7 +719,7 @@ describe('the encoder of chat requests', () => {
 
   it('names fields and calls as the target wants them, which is data of its own', () => {
     const strict: Partial<Dialect> = {
-      memberNames: { seed: 'random_seed', user: null, stream_options: null },
+      fieldNames: { seed: 'random_seed', user: null, stream_options: null },
       callIds: 'short',
     };
     const asked = { seed: 7, userId: 'u', stream: true };
@@ -737,19 +737,19 @@ describe('the encoder of chat requests', () => {
     assert.equal(objectOf(listOf(kept[0]?.['tool_calls'])[0])['id'], 'abcDEF123');
   });
 
-  it('keeps Google’s seal on the call that it belongs to, both ways', () => {
+  it('keeps Google’s signature on the call that it belongs to, both ways', () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
     const extra_content = { google: { thought_signature: 'c2ln' } };
     const { messages } = decoded({
       messages: [{ role: 'assistant', tool_calls: [{ ...call, extra_content }] }],
     });
-    const sealed = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
-    assert.deepEqual(messages[0]?.parts[0], { type: 'reasoning', text: '', summary: false, sealed });
+    const encrypted = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
+    assert.deepEqual(messages[0]?.parts[0], { type: 'reasoning', text: '', summary: false, encrypted });
     const target = writer({ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request: {} });
     const parts: StreamPart[] = [
       { type: 'message-start', id: 'r', model: 'm', usage: null },
       { type: 'reasoning-start', block: 0, summary: true },
-      { type: 'reasoning-end', block: 0, sealed },
+      { type: 'reasoning-end', block: 0, encrypted },
       { type: 'tool-call-start', block: 1, id: 'call_1', name: 'look', kind: 'function' },
       { type: 'tool-call-end', block: 1, complete: true },
       { type: 'message-end', reason: 'tool-calls', rawFinishReason: null, stopSequence: null, usage: null },

@@ -67,7 +67,7 @@ export function encodeRequest(
   unencodable: Concept[] = [],
   written: WrittenTools | null = null,
 ): JsonObject {
-  if (dialect.cacheMembers && hasUnplacedMark(conversation)) unencodable.push('cacheMarks');
+  if (dialect.cacheFields && hasUnplacedMark(conversation)) unencodable.push('cacheMarks');
   const { extras, logprobs, reasoning, stream, userId } = conversation;
   const effort = dialect.reasoningEffort ? effortOf(conversation) : null;
   // That it shall think, and not how much, is no word of the format.
@@ -90,11 +90,10 @@ export function encodeRequest(
     top_logprobs: logprobs === null || logprobs === 0 ? null : logprobs,
     reasoning_effort: effort,
     response_format: formatOf(conversation),
-    [dialect.vendorMembers ? 'safety_identifier' : 'user']: identifier(userId),
-    service_tier: dialect.vendorMembers || dialect.serviceTier ? conversation.serviceTier : null,
-    ...(dialect.vendorMembers ? vendorMembers(conversation) : {}),
-    prompt_cache_key:
-      dialect.vendorMembers || dialect.cacheMembers ? identifier(conversation.cacheKey) : null,
+    [dialect.vendorFields ? 'safety_identifier' : 'user']: identifier(userId),
+    service_tier: dialect.vendorFields || dialect.serviceTier ? conversation.serviceTier : null,
+    ...(dialect.vendorFields ? vendorFields(conversation) : {}),
+    prompt_cache_key: dialect.vendorFields || dialect.cacheFields ? identifier(conversation.cacheKey) : null,
     stream: stream ? true : null,
     // The gateway needs the usage, whether the client wants to see it or not.
     stream_options: stream ? { include_usage: true } : null,
@@ -103,7 +102,7 @@ export function encodeRequest(
   const optionalFields: JsonObject = {};
   for (const name of Object.keys(request)) {
     const value = request[name];
-    const wire = dialect.memberNames[name] === undefined ? name : dialect.memberNames[name];
+    const wire = dialect.fieldNames[name] === undefined ? name : dialect.fieldNames[name];
     if (value !== undefined && value !== null && wire !== null) optionalFields[wire] = value;
   }
   return optionalFields;
@@ -120,7 +119,7 @@ function hasUnplacedMark({ messages, tools }: Conversation): boolean {
 
 const bearsMark: ReadonlySet<Part['type']> = new Set(['text', 'file', 'tool-result']);
 
-function vendorMembers({ metadata, store, verbosity }: Conversation): JsonObject {
+function vendorFields({ metadata, store, verbosity }: Conversation): JsonObject {
   return {
     verbosity,
     metadata,

@@ -20,7 +20,7 @@ export const history: HistoryCodec = {
       refused:
         /thought[ _]?signature|signature.{0,20}thinking|thinking.{0,20} block|reasoning_details|encrypted/i,
       name: 'reasoning',
-      strip: withoutDetailsAndSeals,
+      strip: withoutDetailsAndSignatures,
     },
   ],
   own: (rules) => {
@@ -33,9 +33,9 @@ export const history: HistoryCodec = {
 const foreignFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'] as const;
 
 function messageRules({ dialect, refused }: HistoryRules): MessageRules & { sought: readonly string[] } {
-  const { googleSeals, noReasoning, reasoningField, strictMessages } = dialect;
+  const { googleSignatures, noReasoning, reasoningField, strictMessages } = dialect;
   const unknown = foreignFields.filter(
-    (name) => name !== reasoningField && !(googleSeals && name === 'extra_content'),
+    (name) => name !== reasoningField && !(googleSignatures && name === 'extra_content'),
   );
   const remembered = refused.flatMap((path) => (isOfMessages(path) ? [path.slice('messages.'.length)] : []));
   const droppedFields = [...(strictMessages ? unknown : []), ...remembered];
@@ -45,7 +45,7 @@ function messageRules({ dialect, refused }: HistoryRules): MessageRules & { soug
   return { reasoning: own, refused: droppedFields, sought: [...new Set([...droppedFields, ...renamed])] };
 }
 
-/** The request without sealed reasoning that its server did not seal, or refuses. */
+/** The request without encrypted reasoning that its server did not make, or refuses. */
 function withoutDetails(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
   return eachMessage(request, (message) =>
     rewriteField(message, 'reasoning_details', (details) => {
@@ -65,19 +65,19 @@ function encryptedText(detail: Buffer): string {
   return textOf(signature) || textOf(data);
 }
 
-/** The same, and the calls without Google's seals. */
-function withoutDetailsAndSeals(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
+/** The same, and the calls without Google's signatures. */
+function withoutDetailsAndSignatures(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
   return eachMessage(withoutDetails(request, stripping), (message) =>
-    rewriteField(withoutField(message, SEAL), 'tool_calls', (calls) =>
+    rewriteField(withoutField(message, EXTRA_CONTENT), 'tool_calls', (calls) =>
       rewriteElements(calls, withoutSignature),
     ),
   );
 }
 
 /** As for Google's own format: newer models want a word on a call that none of them made. */
-function withoutSignature(sealed: Buffer): Buffer {
-  if (!sealed.includes('extra_content')) return sealed;
-  return rewriteField(sealed, 'extra_content', (extra) => {
+function withoutSignature(encrypted: Buffer): Buffer {
+  if (!encrypted.includes('extra_content')) return encrypted;
+  return rewriteField(encrypted, 'extra_content', (extra) => {
     const { google } = objectOf<ExtraContent>(parseObject(extra.toString('utf8')));
     if (!isObject(google)) return null;
     if (objectOf<GoogleExtra>(google).thought_signature === NO_SIGNATURE) return extra;
@@ -108,7 +108,7 @@ function withOwnFields(request: Buffer, rules: MessageRules): { request: Buffer;
 
 function ownMessage(message: Buffer, { reasoning, refused }: MessageRules, left: Set<string>): Buffer {
   const nonEmptyFields = [...fieldsOf(message)].filter(
-    (member) => !isEmpty(message.subarray(member.value, member.end)),
+    (field) => !isEmpty(message.subarray(field.value, field.end)),
   );
   const has = (wanted: string) => nonEmptyFields.some(({ name }) => name === wanted);
   const takes = reasoning !== null && !has(reasoning) && !refused.includes(reasoning);
@@ -117,14 +117,16 @@ function ownMessage(message: Buffer, { reasoning, refused }: MessageRules, left:
     if (!isEmpty(value)) left.add(name);
     return null;
   };
-  return rewriteFields(message, (member) => {
-    const { name, value, whole } = member;
+  return rewriteFields(message, (field) => {
+    const { name, value, whole } = field;
     if (name === renamed) return fieldOf(reasoning ?? name, value);
     if (name === reasoning && renamed !== undefined) return null;
     if (refused.includes(name)) return without(value, name);
-    if (name !== 'tool_calls' || !refused.includes(SEAL)) return whole;
-    const calls = rewriteElements(value, (call) => rewriteField(call, SEAL, (seal) => without(seal, SEAL)));
-    return withValue(member, calls);
+    if (name !== 'tool_calls' || !refused.includes(EXTRA_CONTENT)) return whole;
+    const calls = rewriteElements(value, (call) =>
+      rewriteField(call, EXTRA_CONTENT, (extra) => without(extra, EXTRA_CONTENT)),
+    );
+    return withValue(field, calls);
   });
 }
 
@@ -142,8 +144,8 @@ export function withNoReasoning(request: Buffer, field: string, word: string): B
   });
 }
 
-/** Where Google keeps what its models sealed. */
-const SEAL = 'extra_content';
+/** Where Google keeps the signatures of its models. */
+const EXTRA_CONTENT = 'extra_content';
 
 /** `null`, `""` or `[]`. */
 function isEmpty(value: Buffer): boolean {

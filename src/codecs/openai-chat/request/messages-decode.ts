@@ -150,7 +150,7 @@ function readPart(part: MessagePart, path: string): ContentPart {
 function readAnswer(content: unknown, path: string): (ContentPart | ReasoningPart)[] {
   const parts = readContentList<ContentPart | ReasoningPart>(content, path, (part: MessagePart, at) =>
     part.type === 'thinking'
-      ? { type: 'reasoning', text: thinkingText(part.thinking), summary: false, sealed: null }
+      ? { type: 'reasoning', text: thinkingText(part.thinking), summary: false, encrypted: null }
       : readPart(part, at),
   );
   return parts.filter((part) => part.type !== 'reasoning' || part.text !== '');
@@ -199,8 +199,8 @@ function assistantParts(message: ChatMessage, calls: Calls, path: string): Part[
     );
   const parts: Part[] = [];
   const called = listAt(message, 'tool_calls', `${path}.tool_calls`);
-  const seals = carriedIn(message, new Set(called.map((call) => textOf(objectOf<ToolCall>(call).id))));
-  parts.push(...(seals.get(null) ?? ownReasoning(message)), ...reasoningBefore(message));
+  const carried = carriedIn(message, new Set(called.map((call) => textOf(objectOf<ToolCall>(call).id))));
+  parts.push(...(carried.get(null) ?? ownReasoning(message)), ...reasoningBefore(message));
   parts.push(...marked(message, readAnswer(message.content, `${path}.content`)));
   for (const [index, image] of listAt(message, 'images', `${path}.images`).entries())
     parts.push(imagePart(objectOf(image), `${path}.images[${index}].image_url`));
@@ -209,9 +209,9 @@ function assistantParts(message: ChatMessage, calls: Calls, path: string): Part[
   for (const [index, call] of called.entries()) {
     const part = callOf(call, `${path}.tool_calls[${index}]`);
     if (part.kind === 'custom') calls.custom.add(part.id);
-    parts.push(...(seals.get(part.id) ?? []), ...reasoningBefore(call), part);
+    parts.push(...(carried.get(part.id) ?? []), ...reasoningBefore(call), part);
     // Another call of the same id has none.
-    seals.delete(part.id);
+    carried.delete(part.id);
   }
   const legacy = message.function_call;
   if (isObject(legacy)) {
@@ -224,13 +224,13 @@ function assistantParts(message: ChatMessage, calls: Calls, path: string): Part[
 
 function ownReasoning(message: ChatMessage): ReasoningPart[] {
   const text = reasoningIn(message);
-  const sealed = encryptedReasoningIn(message.reasoning_details);
-  return text === '' && sealed === null ? [] : [{ type: 'reasoning', text, summary: false, sealed }];
+  const encrypted = encryptedReasoningIn(message.reasoning_details);
+  return text === '' && encrypted === null ? [] : [{ type: 'reasoning', text, summary: false, encrypted }];
 }
 
 function reasoningBefore(call: unknown): ReasoningPart[] {
-  const sealed = signatureOfCall(objectOf(call));
-  return sealed === null ? [] : [{ type: 'reasoning', text: '', summary: false, sealed }];
+  const encrypted = signatureOfCall(objectOf(call));
+  return encrypted === null ? [] : [{ type: 'reasoning', text: '', summary: false, encrypted }];
 }
 
 function callOf(call: unknown, path: string): ToolCallPart {

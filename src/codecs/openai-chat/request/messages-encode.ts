@@ -116,7 +116,7 @@ function textContent(
   joined: (texts: readonly string[]) => string,
   dialect: Dialect,
 ): string | JsonObject[] {
-  const isMarked = dialect.cacheMembers && texts.some(({ cache }) => cache !== undefined);
+  const isMarked = dialect.cacheFields && texts.some(({ cache }) => cache !== undefined);
   if (!isMarked && (texts.length < 2 || !dialect.textParts)) return joined(texts.map(({ text }) => text));
   return texts.map((part) => ({ type: 'text', text: part.text, ...markOf(part, dialect) }));
 }
@@ -125,8 +125,8 @@ function textContent(
  * A mark, where the server may know marks. That of a result stands on its message: LiteLLM takes one on a part of it for a
  * block inside the result, where Anthropic refuses it.
  */
-function markOf(part: { cache?: CacheMark | undefined }, { cacheMembers }: Dialect): JsonObject {
-  return cacheMembers ? cacheControl(part) : {};
+function markOf(part: { cache?: CacheMark | undefined }, { cacheFields }: Dialect): JsonObject {
+  return cacheFields ? cacheControl(part) : {};
 }
 
 function userMessage(content: readonly MessagePart[], dialect: Dialect): JsonObject[] {
@@ -175,9 +175,9 @@ function assistantMessage(parts: readonly Part[], dialect: Dialect): JsonObject[
   const texts = textPartsIn(parts);
   const calls = callsIn(parts, dialect);
   const refusal = asWritten(textsIn(parts, 'refusal'));
-  // What is sealed holds the words too, where its maker shows them.
+  // What is encrypted holds the words too, where its maker shows them.
   const details = parts.flatMap((part) =>
-    part.type === 'reasoning' && part.sealed?.format === 'openai-chat' ? detailsIn(part.sealed) : [],
+    part.type === 'reasoning' && part.encrypted?.format === 'openai-chat' ? detailsIn(part.encrypted) : [],
   );
   if (texts.length === 0 && calls.length === 0 && refusal === '') return [];
   return [
@@ -209,12 +209,12 @@ function answerContent(texts: readonly TextPart[], dialect: Dialect): string | J
   return textContent([cache === undefined ? { text } : { text, cache }], asWritten, dialect);
 }
 
-/** Google's seal of the thoughts that no call follows: its own chat surface has it on the message. */
+/** Google's signature of the thoughts that no call follows: its own chat surface has it on the message. */
 function textSignature(parts: readonly Part[]): string | null {
   let signature: string | null = null;
   let waiting: string | null = null;
   for (const part of parts) {
-    if (part.type === 'reasoning' && part.sealed?.format === 'gemini') waiting = part.sealed.value;
+    if (part.type === 'reasoning' && part.encrypted?.format === 'gemini') waiting = part.encrypted.value;
     else if (part.type === 'tool-call') waiting = null;
     else if (part.type === 'text') {
       signature = waiting ?? signature;
@@ -224,12 +224,12 @@ function textSignature(parts: readonly Part[]): string | null {
   return waiting ?? signature;
 }
 
-/** The calls of an answer, each with Google's seal of the thoughts before it. */
+/** The calls of an answer, each with Google's signature of the thoughts before it. */
 function callsIn(parts: readonly Part[], dialect: Dialect): JsonObject[] {
   const calls: JsonObject[] = [];
   let signature: string | null = null;
   for (const part of parts) {
-    if (part.type === 'reasoning' && part.sealed?.format === 'gemini') signature = part.sealed.value;
+    if (part.type === 'reasoning' && part.encrypted?.format === 'gemini') signature = part.encrypted.value;
     // It was the text's.
     if (part.type === 'text') signature = null;
     if (part.type !== 'tool-call') continue;

@@ -21,7 +21,7 @@ export function toolFields(
   if (list.length === 0) return searching;
   return {
     tools: list,
-    tool_choice: choiceOf(dialect.vendorMembers ? toolChoice : knownChoice(conversation), tools),
+    tool_choice: choiceOf(dialect.vendorFields ? toolChoice : knownChoice(conversation), tools),
     parallel_tool_calls: parallelToolCalls,
     ...searching,
   };

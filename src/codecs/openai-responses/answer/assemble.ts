@@ -68,8 +68,8 @@ function addItemEvent(items: Map<number, ItemSoFar>, type: string, event: Respon
   const item = items.get(index);
   if (item === undefined) return;
   const kind = type.replace(/^response\./, '');
-  const member = callFields[kind];
-  if (member !== undefined) growField(item.fields, member, event);
+  const field = callFields[kind];
+  if (field !== undefined) growField(item.fields, field, event);
   else if (kind.startsWith('reasoning_summary_'))
     growPart(item.summary, numberOf(event.summary_index), event, 'summary_text');
   else if (kind.startsWith('content_part.'))
@@ -93,9 +93,9 @@ const callFields = table<EventText>({
   'code_interpreter_call_code.done': 'code',
 });
 
-function growField(target: JsonObject, member: EventText, event: ResponsesEvent): void {
-  if (typeof event.delta === 'string') target[member] = textOf(target[member]) + event.delta;
-  else if (event[member] !== undefined) target[member] = event[member];
+function growField(target: JsonObject, field: EventText, event: ResponsesEvent): void {
+  if (typeof event.delta === 'string') target[field] = textOf(target[field]) + event.delta;
+  else if (event[field] !== undefined) target[field] = event[field];
 }
 
 /** Vendors leave out the event that announces a part: `type` is what its text says it is. */

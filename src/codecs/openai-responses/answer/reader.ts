@@ -1,7 +1,7 @@
 import type { Frame } from '../../../lib/streams/sse.ts';
 import { numberOf } from '../../json/lossless.ts';
 import { isObject, listOf, objectOf, textOf, textOrNull } from '../../json/values.ts';
-import type { Sealed } from '../../model/conversation.ts';
+import type { EncryptedReasoning } from '../../model/conversation.ts';
 import type { PartReader, StreamPart } from '../../model/stream-part.ts';
 import { servedTier } from '../../model/tier.ts';
 import { objectIn } from '../../stream/frames.ts';
@@ -143,7 +143,7 @@ class ResponsesReader implements PartReader {
     block.open = false;
     switch (block.kind) {
       case 'reasoning':
-        return [{ type: 'reasoning-end', block: block.block, sealed: encryptedReasoningOf(item) }];
+        return [{ type: 'reasoning-end', block: block.block, encrypted: encryptedReasoningOf(item) }];
       case 'tool-call':
         return [{ type: 'tool-call-end', block: block.block, complete: item.status !== 'incomplete' }];
       default:
@@ -369,7 +369,7 @@ function citationOf(block: number, value: Annotation): StreamPart {
   return { type: 'citation', block, citation };
 }
 
-function encryptedReasoningOf(item: ResponsesItem): Sealed | null {
+function encryptedReasoningOf(item: ResponsesItem): EncryptedReasoning | null {
   const value = textOf(item.encrypted_content);
   if (value === '') return null;
   const id = typeof item.id === 'string' ? { id: item.id } : {};

@@ -3,7 +3,7 @@ import { argumentsOf } from '../../adapt/call-arguments.ts';
 import { isStructured, withLateCitations } from '../../adapt/late-citations.ts';
 import { embedEncryptedReasoning } from '../../encrypted-reasoning/embed.ts';
 import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
-import type { Sealed } from '../../model/conversation.ts';
+import type { EncryptedReasoning } from '../../model/conversation.ts';
 import type {
   AnswerContext,
   Citation,
@@ -33,11 +33,11 @@ interface OpenItem {
 
 /** Events that carry a block's text: as it grows, and whole. */
 const textEvents = {
-  text: { type: 'response.output_text', member: 'text', extra: { logprobs: [] } },
-  refusal: { type: 'response.refusal', member: 'refusal', extra: {} },
-  reasoning: { type: 'response.reasoning_summary_text', member: 'text', extra: {} },
-  'tool-call': { type: 'response.function_call_arguments', member: 'arguments', extra: {} },
-  custom: { type: 'response.custom_tool_call_input', member: 'input', extra: {} },
+  text: { type: 'response.output_text', field: 'text', extra: { logprobs: [] } },
+  refusal: { type: 'response.refusal', field: 'refusal', extra: {} },
+  reasoning: { type: 'response.reasoning_summary_text', field: 'text', extra: {} },
+  'tool-call': { type: 'response.function_call_arguments', field: 'arguments', extra: {} },
+  custom: { type: 'response.custom_tool_call_input', field: 'input', extra: {} },
 } as const;
 
 /**
@@ -88,7 +88,7 @@ class ResponsesWriter implements PartWriter {
       case 'refusal-end':
         return this.#closeMessage(part.block);
       case 'reasoning-end':
-        return this.#closeReasoning(part.block, part.sealed);
+        return this.#closeReasoning(part.block, part.encrypted);
       case 'tool-call-end':
         return this.#closeCall(part.block, part.complete);
       case 'citation':
@@ -204,10 +204,10 @@ class ResponsesWriter implements PartWriter {
   /** The `.done` event of a block's text. */
   #wholeText(block: number, open: OpenItem): Frame[] {
     if (open.kind === 'search') return [];
-    const { extra, member, type } = textEvents[open.kind];
+    const { extra, field, type } = textEvents[open.kind];
     const name = open.kind === 'tool-call' ? { name: open.item.name } : {};
     const place = { ...this.#place(block), ...this.#within(open) };
-    return this.#event(`${type}.done`, { ...place, ...name, [member]: open.text, ...extra });
+    return this.#event(`${type}.done`, { ...place, ...name, [field]: open.text, ...extra });
   }
 
   #closeMessage(block: number): Frame[] {
@@ -224,7 +224,7 @@ class ResponsesWriter implements PartWriter {
     ];
   }
 
-  #closeReasoning(block: number, sealed: Sealed | null): Frame[] {
+  #closeReasoning(block: number, encrypted: EncryptedReasoning | null): Frame[] {
     const open = this.#open.get(block);
     if (open === undefined) return [];
     const part = { type: 'summary_text', text: open.text };
@@ -238,10 +238,10 @@ class ResponsesWriter implements PartWriter {
           ];
     const item = {
       ...open.item,
-      ...(sealed?.format === 'openai-responses' && sealed.id !== undefined ? { id: sealed.id } : {}),
+      ...(encrypted?.format === 'openai-responses' && encrypted.id !== undefined ? { id: encrypted.id } : {}),
       status: 'completed',
       summary: open.text === '' ? [] : [part],
-      ...(sealed === null ? {} : { encrypted_content: contentOf(sealed) }),
+      ...(encrypted === null ? {} : { encrypted_content: contentOf(encrypted) }),
     };
     return [...text, ...this.#done(block, open, item)];
   }
@@ -252,9 +252,9 @@ class ResponsesWriter implements PartWriter {
     if (!complete) this.#cut = true;
     // A function without arguments has none written; clients parse what they get, and wait for a delta.
     const grown = open.kind === 'tool-call' && open.text === '' ? this.#grow(block, '{}') : [];
-    const member = open.kind === 'custom' ? 'input' : 'arguments';
+    const field = open.kind === 'custom' ? 'input' : 'arguments';
     const input = open.kind === 'search' ? argumentsOf(open.text) : open.text;
-    const item = { ...open.item, status: complete ? 'completed' : 'incomplete', [member]: input };
+    const item = { ...open.item, status: complete ? 'completed' : 'incomplete', [field]: input };
     return [...grown, ...this.#wholeText(block, open), ...this.#done(block, open, item)];
   }
 
@@ -351,9 +351,9 @@ export function writer(context: AnswerContext): PartWriter {
   return withTextFallback(target, { format: 'openai-responses', images: 'bytes' });
 }
 
-/** A seal of another format goes along in the place of this one's, for its maker to get it back. */
-function contentOf(sealed: Sealed): string {
-  return sealed.format === 'openai-responses' ? sealed.value : embedEncryptedReasoning(sealed);
+/** Encrypted reasoning of another format goes along in the place of this one's, for its maker to get it back. */
+function contentOf(encrypted: EncryptedReasoning): string {
+  return encrypted.format === 'openai-responses' ? encrypted.value : embedEncryptedReasoning(encrypted);
 }
 
 function partOf(kind: 'text' | 'refusal', text: string, annotations: JsonObject[]): JsonObject {

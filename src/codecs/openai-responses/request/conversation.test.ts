@@ -36,7 +36,7 @@ const answer: StreamPart[] = [
   { type: 'message-start', id: 'resp_0m1', model: 'gpt', usage: null },
   { type: 'reasoning-start', block: 0, summary: true },
   { type: 'reasoning-delta', block: 0, text: 'Let me see.' },
-  { type: 'reasoning-end', block: 0, sealed: null },
+  { type: 'reasoning-end', block: 0, encrypted: null },
   { type: 'text-start', block: 1 },
   { type: 'text-delta', block: 1, text: 'Reading ' },
   { type: 'text-delta', block: 1, text: 'naïve.' },

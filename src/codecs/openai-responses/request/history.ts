@@ -15,7 +15,7 @@ export const history: HistoryCodec = {
   ],
 };
 
-/** The request without reasoning that its vendor did not seal, or refuses. */
+/** The request without reasoning that its vendor did not make, or refuses. */
 function withoutReasoning(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
   return rewriteField(request, 'input', (input) =>
     rewriteElements(input, (item) => (isTaken(item, takes) ? null : item)),

@@ -180,16 +180,16 @@ function imagePart(part: ItemPart, path: string): ImagePart {
 
 function filePart(part: ItemPart, path: string): FilePart {
   const name = textAt(part, 'filename', `${path}.filename`);
-  const member = typeof part.file_data === 'string' ? 'file_data' : 'file_url';
-  const source = sourceOf(part, path, member);
+  const field = typeof part.file_data === 'string' ? 'file_data' : 'file_url';
+  const source = sourceOf(part, path, field);
   return { type: 'file', source, ...(name === null ? {} : { name }), ...cacheOf(part) };
 }
 
-function sourceOf(part: ItemPart, path: string, member: 'image_url' | 'file_data' | 'file_url'): Source {
-  const url = textAt(part, member, `${path}.${member}`);
+function sourceOf(part: ItemPart, path: string, field: 'image_url' | 'file_data' | 'file_url'): Source {
+  const url = textAt(part, field, `${path}.${field}`);
   if (url !== null) return sourceOfUrl(url);
   const id = textAt(part, 'file_id', `${path}.file_id`);
-  if (id === null) throw wrong(path, `a part with "${member}" or "file_id"`);
+  if (id === null) throw wrong(path, `a part with "${field}" or "file_id"`);
   return { kind: 'file', id, format: 'openai-responses' };
 }
 
@@ -197,15 +197,17 @@ function reasoningParts(item: ResponsesItem): Part[] {
   const texts = (list: unknown) => listOf(list).map((part) => textOf(objectOf<ItemPart>(part).text));
   const content = texts(item.content).join('');
   const summary = texts(item.summary).join('\n\n');
-  const encrypted = textOf(item.encrypted_content);
-  const carried = extractEncryptedReasoning(encrypted);
+  const encryptedContent = textOf(item.encrypted_content);
+  const carried = extractEncryptedReasoning(encryptedContent);
   const id = typeof item.id === 'string' ? { id: item.id } : {};
-  const sealed: ReasoningPart['sealed'] =
+  const encrypted: ReasoningPart['encrypted'] =
     carried ??
-    (encrypted === '' ? null : { format: 'openai-responses', kind: 'encrypted', value: encrypted, ...id });
+    (encryptedContent === ''
+      ? null
+      : { format: 'openai-responses', kind: 'encrypted', value: encryptedContent, ...id });
   const text = content === '' ? summary : content;
-  if (text === '' && sealed === null) return [];
-  return [{ type: 'reasoning', text, summary: content === '' && carried === null && text !== '', sealed }];
+  if (text === '' && encrypted === null) return [];
+  return [{ type: 'reasoning', text, summary: content === '' && carried === null && text !== '', encrypted }];
 }
 
 function callPart(item: ResponsesItem, path: string): Part {

@@ -83,15 +83,15 @@ function itemOf(part: Part): JsonObject | null {
   }
 }
 
-/** Readable reasoning alone means nothing to the vendor: only what it sealed itself can be given back. */
-function reasoningItem({ sealed, summary, text }: ReasoningPart): JsonObject | null {
-  if (sealed === null) return null;
-  const own = sealed.format === 'openai-responses';
+/** Readable reasoning alone means nothing to the vendor: only what it encrypted itself can be given back. */
+function reasoningItem({ encrypted, summary, text }: ReasoningPart): JsonObject | null {
+  if (encrypted === null) return null;
+  const own = encrypted.format === 'openai-responses';
   return {
     type: 'reasoning',
-    ...(own && sealed.id !== undefined ? { id: sealed.id } : {}),
+    ...(own && encrypted.id !== undefined ? { id: encrypted.id } : {}),
     summary: text !== '' && (summary || own) ? [{ type: 'summary_text', text }] : [],
-    encrypted_content: own ? sealed.value : embedEncryptedReasoning(sealed),
+    encrypted_content: own ? encrypted.value : embedEncryptedReasoning(encrypted),
   };
 }
 
