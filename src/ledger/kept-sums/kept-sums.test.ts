@@ -11,6 +11,7 @@ import {
   postgresServer,
   sqliteEngine,
 } from '../../../test/support/engines.ts';
+import { keepAll } from '../../../test/support/kept-sums.ts';
 import { ledgerOf, madeEntry } from '../../../test/support/ledger.ts';
 import { createRandom } from '../../cli/demo-data/random.ts';
 import type { Condition } from '../../http/resource.ts';
@@ -26,7 +27,6 @@ import { topGroups } from '../top.ts';
 import { topKeys } from '../top-keys.ts';
 import { keepSums } from './keep.ts';
 import { keepSumsOnServer } from './keep-on-server.ts';
-import { keepMissing } from './open.ts';
 import { allSums } from './read.ts';
 import { countOfRuns } from './run-totals.ts';
 import { setFor } from './sets.ts';
@@ -75,7 +75,7 @@ async function keptLedger(
   entries: readonly LedgerEntry[] = madeEntries(),
 ): Promise<Store> {
   const store = await filled(await open(test), entries);
-  await keepMissing(store, () => now);
+  await keepAll(store, now);
   return store;
 }
 
@@ -198,7 +198,7 @@ function keptSums(engine: Engine): void {
         assert.deepEqual(await allSums(store, query), await plainly(store, query), JSON.stringify(query));
     };
     await same();
-    await keepMissing(store, () => now);
+    await keepAll(store, now);
     assert.equal(await packed(), all);
     await same();
     // What such a version makes of a changed hour and day is not what was packed before.
@@ -209,7 +209,7 @@ function keptSums(engine: Engine): void {
         .values({ step_ms: stepMs, at: Math.floor(lateRow.started_at / stepMs) * stepMs, complete: 0 })
         .execute();
     await same();
-    await keepMissing(store, () => now);
+    await keepAll(store, now);
     await same();
   });
 
@@ -247,7 +247,7 @@ function keptSums(engine: Engine): void {
     const late = async () => (await requestCounts(store, whole, now)).find(({ id }) => id === 'status:418');
     assert.equal((await late())?.requests, 1);
     await sql`update usage_spans set counted = 0 where step_ms = ${HOUR_MS}`.execute(store.db);
-    await keepMissing(store, () => now);
+    await keepAll(store, now);
     assert.equal((await late())?.requests, 1);
     const days = await store.db
       .selectFrom('value_counts')
@@ -317,10 +317,10 @@ function keptSums(engine: Engine): void {
     for (const change of changes) {
       await change();
       await counted();
-      await keepMissing(store, () => now);
+      await keepAll(store, now);
       await counted();
     }
-    await keepMissing(store, () => now + 5 * HOUR_MS);
+    await keepAll(store, now + 5 * HOUR_MS);
     await counted();
     assert.equal(await kept(), await countOfRuns(store.db), 'all hours have ended');
   });
@@ -330,12 +330,12 @@ function keptSums(engine: Engine): void {
     assert.equal(await countIn(store), 300);
     await store.db.insertInto('requests').values(lateRow).execute();
     assert.equal(await countIn(store), 301);
-    assert.equal(await keepMissing(store, () => now), 2, 'one hour and one day are summed up anew');
+    assert.equal(await keepAll(store, now), 2, 'one hour and one day are summed up anew');
     assert.equal(await countIn(store), 301);
     await store.db.updateTable('requests').set({ cost_usd: 1_000 }).where('id', '=', 'late').execute();
     const dearest = (await allSums(store, { by: [], since }))[0]?.costUsd;
     assert.ok(Number(dearest) > 1_000);
-    await keepMissing(store, () => now);
+    await keepAll(store, now);
     await store.db.deleteFrom('requests').where('id', '=', 'late').execute();
     assert.equal(await countIn(store), 300);
   });
@@ -395,7 +395,7 @@ describe('sums that are kept on a server', { skip: !hasPostgres }, () => {
     test.after(() => other.end());
     const begun = await other.reserve();
     await begun.unsafe(`begin; ${lateInsert}`);
-    const keeping = keepMissing(store, () => now);
+    const keeping = keepAll(store, now);
     // It waits for the writer, and has made the rows of the spans before that.
     await until(async () => (await store.db.selectFrom('usage_spans').select('at').execute()).length > 0);
     assert.equal(await completeSpans(store), 0);
@@ -437,12 +437,12 @@ describe('sums that are kept on a server', { skip: !hasPostgres }, () => {
     const before = Date.UTC(2026, 8, 15);
     await filled(store, [...madeEntries(), madeEntry({ id: 'september', startedAt: before })]);
     const count = async () => (await allSums(store, { by: [], since: before }))[0]?.requests;
-    await keepMissing(store, () => now);
+    await keepAll(store, now);
     assert.equal(await count(), 301);
     await server.run(url, 'drop table requests_2026_09');
-    await keepMissing(store, () => now);
+    await keepAll(store, now);
     assert.equal(await count(), 300);
-    assert.equal(await keepMissing(store, () => now), 0, 'there is nothing left to do');
+    assert.equal(await keepAll(store, now), 0, 'there is nothing left to do');
   });
 });
 

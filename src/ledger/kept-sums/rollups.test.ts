@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { hasPostgres } from '../../../test/support/brokers/postgres.ts';
 import { type Engine, postgresEngine, postgresServer, sqliteEngine } from '../../../test/support/engines.ts';
+import { keepAll } from '../../../test/support/kept-sums.ts';
 import { madeEntry } from '../../../test/support/ledger.ts';
 import { createRandom } from '../../cli/demo-data/random.ts';
 import type { Condition } from '../../http/resource.ts';
@@ -15,7 +16,6 @@ import { sortedByGroup } from '../sliced-sums.ts';
 import { addSums, type SumGroups, type SumsQuery, sumsOf } from '../sums.ts';
 import { topGroups } from '../top.ts';
 import { topKeys } from '../top-keys.ts';
-import { keepMissing } from './open.ts';
 import { allSums } from './read.ts';
 import { DAY_MS, HOUR_MS, rollupSteps } from './sets.ts';
 
@@ -47,18 +47,9 @@ async function rolledUp(test: TestContext, { open }: Engine): Promise<Store> {
       }),
     );
   await writer.stop();
-  await keepAll(store);
+  await keepAll(store, now);
   return store;
 }
-
-/** Without an end to its turn, for a slow machine. */
-const keepAll = (store: Store) =>
-  keepMissing(
-    store,
-    () => now,
-    () => false,
-    Number.POSITIVE_INFINITY,
-  );
 
 async function plainly(store: Store, query: SumsQuery) {
   const groups: SumGroups = new Map();
@@ -151,7 +142,7 @@ function rollups(engine: Engine): void {
       for (const change of changes) {
         await change();
         await check(store);
-        await keepAll(store);
+        await keepAll(store, now);
         assert.deepEqual(await spansOf(store), spans);
         await check(store);
       }
@@ -161,7 +152,7 @@ function rollups(engine: Engine): void {
       const before = await Promise.all(questions.map((query) => allSums(store, query)));
       const start = Math.ceil(since / longest) * longest;
       for (const day of [start, start + DAY_MS, start + 2 * DAY_MS]) await archiveDay(store, day);
-      await keepAll(store);
+      await keepAll(store, now);
       const days = questions.filter(({ by, timeZone }) => !by.includes('hour') && timeZone === undefined);
       for (const query of days)
         assert.deepEqual(
@@ -211,7 +202,7 @@ function rollups(engine: Engine): void {
     for (let hour = 0; hour < 10; hour += 1)
       ledger.record(madeEntry({ id: `req_${hour}`, startedAt: today + hour * HOUR_MS, tags: ['team=a'] }));
     await writer.stop();
-    await keepAll(store);
+    await keepAll(store, now);
     assert.deepEqual([...(await spansOf(store))], [[6 * HOUR_MS, 1]]);
     const query: SumsQuery = { by: ['team'], since: today };
     assert.deepEqual(await allSums(store, query), await plainly(store, query));

@@ -3,13 +3,13 @@ import { describe, it, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { hasPostgres } from '../../../test/support/brokers/postgres.ts';
 import { type Engine, postgresEngine, postgresServer, sqliteEngine } from '../../../test/support/engines.ts';
+import { keepAll } from '../../../test/support/kept-sums.ts';
 import { madeEntry } from '../../../test/support/ledger.ts';
 import { createRandom } from '../../cli/demo-data/random.ts';
 import { createSchedule } from '../../lib/time/schedule.ts';
 import type { Store } from '../../store/database.ts';
 import { takeLease } from '../../store/lease.ts';
 import { createWriter } from '../../store/writer.ts';
-import { keepMissing } from '../kept-sums/open.ts';
 import { allSums, countOfRequests } from '../kept-sums/read.ts';
 import { createLedger } from '../record.ts';
 import type { SumsQuery } from '../sums.ts';
@@ -94,7 +94,7 @@ function retention(engine: Engine): void {
     assert.equal(await left(store), REQUESTS - requests);
     assert.equal(await countOfRequests(store), REQUESTS - requests);
     assert.deepEqual(await answers(store), earlier);
-    await keepMissing(store, () => now);
+    await keepAll(store, now);
     assert.deepEqual(await answers(store), earlier);
     assert.deepEqual(await pruneLedger({ store, before, alone }), { requests: 0, done: true });
   });
@@ -109,7 +109,7 @@ function retention(engine: Engine): void {
       .deleteFrom('requests')
       .where('started_at', '<', day + DAY_MS / 2)
       .execute();
-    await keepMissing(store, () => now);
+    await keepAll(store, now);
     assert.deepEqual(await answers(store), earlier, 'with a part of them removed');
     let steps = 0;
     const stopped = () => ++steps > 2;
