@@ -154,12 +154,14 @@ export async function followSettings(input: SettingsInput): Promise<Snapshots> {
 }
 
 /** What the ledger has of whatever a budget is about. */
-export function usedBy(store: Pick<Store, 'db' | 'kind'>): LimitsInput['used'] {
+export function usedBy({ kind, reading }: Pick<Store, 'reading' | 'kind'>): LimitsInput['used'] {
+  // There may be millions of requests since a month began.
+  const ledger = { db: reading, kind };
   return ({ scope, subject, ...query }) => {
     const tag = tagOf({ scope, subject });
-    if (tag !== null) return budgetUsageParts(store, { ...query, only: { tag } });
+    if (tag !== null) return budgetUsageParts(ledger, { ...query, only: { tag } });
     const only = subject === null || scope === 'global' ? {} : { [`${scope}_id`]: subject };
-    return budgetUsageParts(store, { ...query, only });
+    return budgetUsageParts(ledger, { ...query, only });
   };
 }
 

@@ -28,47 +28,44 @@ export interface BudgetUsagePart {
 }
 
 const HOUR_MS = 3_600_000;
-/** Requests summed up in one go, about: some milliseconds. */
-const SLICE_ROWS = 2_000;
-/** The most time in one go. */
-const LONGEST_MS = 64 * 24 * HOUR_MS;
+/** Requests looked at in one go: some milliseconds of a thread that others wait for too. */
+const SLICE_ROWS = 16_000;
 
 /**
  * What was used, by parts of time. Requests that were refused before they were sent anywhere do not count. Made in
- * slices with room for other work between them, of as much time as has few enough requests; a server does it beside this
- * process, and at once.
+ * slices of few enough requests with room for other work between them; a server does it beside this process, and at once.
  */
 export async function budgetUsageParts(
   store: Pick<Store, 'db' | 'kind'>,
   query: BudgetUsageQuery,
+  sliceRows: number = SLICE_ROWS,
 ): Promise<BudgetUsagePart[]> {
   const parts: BudgetUsagePart[] = [];
-  const first = await firstAfter(store, query);
-  if (first === null) return parts;
-  const atOnce = store.kind === 'postgres';
-  const leastMs = Math.max(HOUR_MS, query.stepMs);
-  let sliceMs = leastMs;
-  let since = first;
+  let { since } = query;
   while (since <= query.before) {
-    const until = atOnce ? query.before + 1 : Math.floor(since / leastMs) * leastMs + sliceMs;
-    const usage = await slice(store, query, since, until);
-    parts.push(...usage);
-    const requests = usage.reduce((sum, part) => sum + part.requests, 0);
-    if (requests < SLICE_ROWS / 2) sliceMs = Math.min(2 * sliceMs, Math.max(leastMs, LONGEST_MS));
-    else if (requests > SLICE_ROWS) sliceMs = Math.max(leastMs, Math.floor(sliceMs / 2 / leastMs) * leastMs);
+    const until: number =
+      store.kind === 'postgres' ? query.before + 1 : await endOfSlice(store, query, since, sliceRows);
+    parts.push(...(await slice(store, query, since, until)));
     since = until;
     await setImmediate();
   }
   return parts;
 }
 
-async function firstAfter(
-  store: Pick<Store, 'db'>,
-  { only, since }: BudgetUsageQuery,
-): Promise<number | null> {
-  let select = store.db.selectFrom('requests').select('started_at').where('started_at', '>=', since);
-  for (const condition of conditionsOf(only)) select = select.where(condition);
-  return (await select.orderBy('started_at').limit(1).executeTakeFirst())?.started_at ?? null;
+/** When the slice ends that begins at `since`: after so many requests, and with a part. Only those of a key are found by themselves. */
+async function endOfSlice(
+  { db }: Pick<Store, 'db'>,
+  { before, only, stepMs }: BudgetUsageQuery,
+  since: number,
+  rows: number,
+): Promise<number> {
+  let select = db.selectFrom('requests').select('started_at').where('started_at', '>=', since);
+  if (only.key_id !== undefined) select = select.where('key_id', '=', only.key_id);
+  const last = await select.orderBy('started_at').offset(rows).limit(1).executeTakeFirst();
+  if (last === undefined) return before + 1;
+  const leastMs = Math.max(HOUR_MS, stepMs);
+  const startOf = (time: number) => Math.floor(time / leastMs) * leastMs;
+  return Math.max(startOf(last.started_at), startOf(since) + leastMs);
 }
 
 function conditionsOf(only: BudgetUsageQuery['only']): Expression<SqlBool>[] {

@@ -43,6 +43,7 @@ import { finishReasons } from './0057-finish-reasons.ts';
 import { jobRuns } from './0058-job-runs.ts';
 import { packedSums } from './0059-packed-sums.ts';
 import { sumRollups } from './0060-sum-rollups.ts';
+import { noIndexByConnection } from './0061-no-index-by-connection.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -90,4 +91,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0058-job-runs': jobRuns,
   '0059-packed-sums': packedSums,
   '0060-sum-rollups': sumRollups,
+  '0061-no-index-by-connection': noIndexByConnection,
 };
