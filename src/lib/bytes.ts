@@ -72,6 +72,29 @@ export function lastIndexOfBytes(bytes: Uint8Array, sequence: Uint8Array, from =
   return at;
 }
 
+/** Bytes of the JSON of answers, the most frequent ones first; others are rare. */
+const FREQUENT = utf8Bytes('" etaoinsrhldcu,:{}[]_fpgm0123456789wybvkxjqz');
+const FREQUENT_RANK = new Uint8Array(256).fill(FREQUENT.length);
+for (const [rank, byte] of FREQUENT.entries()) FREQUENT_RANK[byte] = rank;
+/** A shorter part is found where the sequence is not. */
+const LEAST_PART = 3;
+
+/**
+ * Whether bytes that are long and mostly without `sequence` may have it; false is certain. Native searches stop at each
+ * byte like the first one that they look for, and those backwards are slow: this looks forwards for the end of the sequence from
+ * its rarest byte on, which takes a tenth of the time.
+ */
+export function mayHold(bytes: Uint8Array, sequence: Uint8Array): boolean {
+  let start = 0;
+  for (let index = 1; index <= sequence.length - LEAST_PART; index += 1)
+    if (rankAt(sequence, index) > rankAt(sequence, start)) start = index;
+  return indexOfBytes(bytes, sequence.subarray(start)) !== -1;
+}
+
+function rankAt(sequence: Uint8Array, index: number): number {
+  return FREQUENT_RANK[sequence[index] ?? 0] ?? 0;
+}
+
 /** Whether `sequence` stands in the bytes at `at`. */
 export function holdsAt(bytes: Uint8Array, at: number, sequence: Uint8Array): boolean {
   for (let index = 0; index < sequence.length; index += 1)

@@ -1,4 +1,4 @@
-import { lastIndexOfBytes, utf8Bytes } from '../../lib/bytes.ts';
+import { lastIndexOfBytes, mayHold, utf8Bytes } from '../../lib/bytes.ts';
 import type { FinishReason } from '../model/finish-reason.ts';
 import type { EndReason } from '../model/stream-part.ts';
 import { lastTextField } from './text-field.ts';
@@ -34,7 +34,7 @@ export function quoted(name: string): Uint8Array {
 
 /** Whether a name stands in the bytes outside of generated text, whose quotes are escaped. */
 export function holds(bytes: Uint8Array, name: Uint8Array | null): boolean {
-  return name !== null && lastIndexOfBytes(bytes, name) !== -1;
+  return name !== null && mayHold(bytes, name) && lastIndexOfBytes(bytes, name) !== -1;
 }
 
 export function notEmpty(text: string): string | null {

@@ -1,4 +1,4 @@
-import { lastIndexOfBytes, utf8Text } from '../../lib/bytes.ts';
+import { lastIndexOfBytes, mayHold, utf8Text } from '../../lib/bytes.ts';
 import { QUOTE, stringEnd, valueStart } from '../json/bytes.ts';
 import { closersAfter, type UsageSearch } from './usage-bytes.ts';
 
@@ -23,6 +23,7 @@ export function lastTextField(
   { key, kind, maxDepth }: TextFieldSearch,
   accept: (text: string) => string | null,
 ): string | null {
+  if (!mayHold(bytes, key)) return null;
   let at = lastIndexOfBytes(bytes, key);
   for (let tries = 0; at !== -1 && tries < MAX_TRIES; tries += 1) {
     const start = valueStart(bytes, at + key.length);

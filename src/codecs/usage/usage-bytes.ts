@@ -1,4 +1,4 @@
-import { indexOfBytes, lastIndexOfBytes, utf8Bytes, utf8Text } from '../../lib/bytes.ts';
+import { indexOfBytes, lastIndexOfBytes, mayHold, utf8Bytes, utf8Text } from '../../lib/bytes.ts';
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
@@ -44,6 +44,7 @@ const CR = 0x0d;
  */
 export function lastUsage(bytes: Uint8Array, search: UsageSearch): UsageMatch | null {
   const key = search.key ?? USAGE;
+  if (!mayHold(bytes, key)) return null;
   let tries = 0;
   let at = lastIndexOfBytes(bytes, key);
   while (at !== -1 && tries < MAX_TRIES) {
