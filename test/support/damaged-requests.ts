@@ -31,11 +31,11 @@ export function assertRefusedByPath(
   conversations: fc.Arbitrary<Conversation>,
   {
     numRuns,
-    taken,
+    roundTrip: taken,
     wire,
   }: {
     numRuns: number;
-    taken(body: JsonObject): void;
+    roundTrip(body: JsonObject): void;
     wire(conversation: Conversation): JsonObject;
   },
 ): void {

@@ -51,8 +51,8 @@ function silent(whole: Conversation, to: Translating, model: string, dialect: ty
   const read = to.conversation.decodeRequest({ ...body, model });
   return all.filter(
     (concept) =>
-      concepts[concept].asked(whole) &&
-      !concepts[concept].asked(read) &&
+      concepts[concept].isRequested(whole) &&
+      !concepts[concept].isRequested(read) &&
       !isOtherwiseSaid(concept, { whole, read, dropped, to, body: JSON.stringify(body) }) &&
       !dropped.includes(concept) &&
       !unencodable.includes(concept),

@@ -44,7 +44,7 @@ export function readQuestion(body: Buffer): AgentQuestion {
   const conversation = codec.decodeRequest(request);
   const dropped: Concept[] = [];
   for (const [concept, row] of rows) {
-    if (carried.has(concept) || !row.asked(conversation)) continue;
+    if (carried.has(concept) || !row.isRequested(conversation)) continue;
     if (row.without === 'refuse' && !leftOut.has(concept)) {
       const word = codec.names[concept] ?? concept;
       throw new GatewayError(

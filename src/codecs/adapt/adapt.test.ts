@@ -73,8 +73,14 @@ describe('what the target cannot say', () => {
     tiered.conversation.vendorOnly = ['serviceTier'];
     const tierOn = (vendorFields: boolean) => {
       const dialect = { ...plainDialect, vendorFields };
-      const asked = { ...emptyConversation('m'), serviceTier: 'flex' };
-      const { conversation, dropped } = adapt(asked, { from, to: tiered, dialect, owner: null, model: 'm' });
+      const tieredRequest = { ...emptyConversation('m'), serviceTier: 'flex' };
+      const { conversation, dropped } = adapt(tieredRequest, {
+        from,
+        to: tiered,
+        dialect,
+        owner: null,
+        model: 'm',
+      });
       return [conversation.serviceTier, dropped];
     };
     assert.deepEqual(tierOn(false), [null, ['serviceTier']]);
@@ -166,7 +172,7 @@ describe('what a client asks for in a word that its format’s requests are not 
   it('is named by that word', () => {
     const { conversation: chat } = openaiChat;
     assert.ok(chat !== null);
-    const asked = chat.decodeRequest({ model: 'm', messages: [], top_k: 4, web_search_options: {} });
+    const request = chat.decodeRequest({ model: 'm', messages: [], top_k: 4, web_search_options: {} });
     const route = {
       from: { ...openaiChat, conversation: chat },
       to,
@@ -174,7 +180,7 @@ describe('what a client asks for in a word that its format’s requests are not 
       owner: null,
       model: 'm',
     };
-    assert.deepEqual(adapt(asked, route).dropped, ['top_k', 'web_search_options']);
+    assert.deepEqual(adapt(request, route).dropped, ['top_k', 'web_search_options']);
   });
 });
 
@@ -182,9 +188,9 @@ describe('every format with a conversation half', () => {
   for (const { conversation, format } of codecs) {
     if (conversation === null || format === 'openai-completions') continue;
     it(`can say tools, calls and images: ${format}`, () => {
-      const said = conversation.names;
+      const names = conversation.names;
       assert.deepEqual(
-        [said.tools, said.toolCalls, said.imageInput].map((name) => typeof name),
+        [names.tools, names.toolCalls, names.imageInput].map((name) => typeof name),
         ['string', 'string', 'string'],
       );
     });

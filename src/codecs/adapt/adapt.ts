@@ -64,7 +64,7 @@ interface Route {
  * Makes a conversation fit for another format: names and kinds of tools, ids, what only the client's format knows.
  * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
  */
-export function adapt(asked: Conversation, route: Route): Adapted {
+export function adapt(requested: Conversation, route: Route): Adapted {
   const { dialect, from, model, owner, to, unwanted = [] } = route;
   const wordOf = route.wordOf ?? ((concept: Concept) => wordsOf(from.conversation)[concept] ?? concept);
   const words = targetWords(dialect, to.conversation);
@@ -75,8 +75,8 @@ export function adapt(asked: Conversation, route: Route): Adapted {
     ...own.filter((concept) => words.expressible.has(concept) && isMissed(concept)),
   ];
   const unsupported = [...own, ...words.refused];
-  const dropped = missingConcepts(asked, missing, wordOf, to.format);
-  const conversation = withContextInText(asked, canExpress);
+  const dropped = missingConcepts(requested, missing, wordOf, to.format);
+  const conversation = withContextInText(requested, canExpress);
   const fields = conversation.extras?.format === to.format ? null : conversation.extras?.fields;
   dropped.push(...Object.keys(fields ?? {}));
   if (!to.conversation.tools.namespaces)
@@ -111,19 +111,19 @@ export function adapt(asked: Conversation, route: Route): Adapted {
 }
 
 /** The tools as the target takes them; what they became before, where another request of the conversation had the same. */
-function adaptedTools(asked: readonly Tool[], route: Route): AdaptedTools {
+function adaptedTools(requested: readonly Tool[], route: Route): AdaptedTools {
   const { shared = null } = route;
   const last = shared?.last ?? null;
-  if (last !== null && areSameTools(last.asked, asked)) return last;
+  if (last !== null && areSameTools(last.requested, requested)) return last;
   const { dialect, fit, to } = route;
   const dropped: string[] = [];
-  const offeredTools = keptTools(asked, to.format, dropped);
+  const offeredTools = keptTools(requested, to.format, dropped);
   const { plans, tools } = fitTools(offeredTools, { format: to.format, name: dialect.schema }, dropped, fit);
   const { maxName, name, namespaces } = to.conversation.tools;
   const names = toolTable(tools, { name, maxName }, namespaces, plans);
   const bridged = bridgedTools(tools, { ...bridgingOf(route), names: toolNames(names) });
   const result = {
-    asked,
+    requested,
     fitted: tools,
     bridged,
     names,
@@ -172,12 +172,12 @@ function keyForMarks(
   canExpress: (concept: Concept) => boolean,
 ): string | null {
   const isMarked = canExpress('cacheMarks') && !onTrial.includes('cacheMarks');
-  return !isMarked && concepts.cacheMarks.asked(conversation) ? conversation.userId : null;
+  return !isMarked && concepts.cacheMarks.isRequested(conversation) ? conversation.userId : null;
 }
 
 /** What a model or a server refuses must not be written: it would answer nothing else. */
 function withoutConcepts(conversation: Conversation, unsupported: readonly Concept[]): Conversation {
-  const isUnmarked = unsupported.includes('cacheMarks') && concepts.cacheMarks.asked(conversation);
+  const isUnmarked = unsupported.includes('cacheMarks') && concepts.cacheMarks.isRequested(conversation);
   const silenced = unsupported.some((concept) => concept === 'stop' || concept in silences);
   if (!isUnmarked && !silenced) return conversation;
   const own = isUnmarked ? withoutCacheMarks(conversation) : { ...conversation };
@@ -209,8 +209,8 @@ function missingConcepts(
 ): string[] {
   const dropped: string[] = [];
   for (const concept of missing) {
-    const { asked, without } = concepts[concept];
-    if (!asked(conversation)) continue;
+    const { isRequested, without } = concepts[concept];
+    if (!isRequested(conversation)) continue;
     const name = wordOf(concept);
     if (without === 'refuse') throw refusal(name, `${target} has no way to say "${name}"`);
     dropped.push(name);

@@ -16,7 +16,7 @@ const end: StreamPart = {
   usage: null,
 };
 
-function kept(parts: StreamPart[]): StreamPart[] {
+function allowedParts(parts: StreamPart[]): StreamPart[] {
   const reader: PartReader = { push: () => parts, end: () => [] };
   return onlyAllowedCalls(reader, new Set(['a'])).push({ event: '', data: '' });
 }
@@ -24,11 +24,11 @@ function kept(parts: StreamPart[]): StreamPart[] {
 describe('an answer that may call some of the tools', () => {
   it('keeps calls of these', () => {
     const parts = [...called(0, 'a'), end];
-    assert.deepEqual(kept(parts), parts);
+    assert.deepEqual(allowedParts(parts), parts);
   });
 
   it('has a sentence in the place of any other call', () => {
-    const parts = kept([...called(0, 'b'), ...called(1, 'a'), end]);
+    const parts = allowedParts([...called(0, 'b'), ...called(1, 'a'), end]);
     assert.deepEqual(
       parts.map(({ type }) => type),
       [
@@ -46,18 +46,18 @@ describe('an answer that may call some of the tools', () => {
   });
 
   it('sets the sentence off from what the model wrote', () => {
-    const said: StreamPart[] = [
+    const textParts: StreamPart[] = [
       { type: 'text-start', block: 0 },
       { type: 'text-delta', block: 0, text: 'Let me see.' },
       { type: 'text-end', block: 0 },
     ];
-    const text = kept([...said, ...called(1, 'b'), end])
+    const text = allowedParts([...textParts, ...called(1, 'b'), end])
       .map((part) => (part.type === 'text-delta' ? part.text : ''))
       .join('');
     assert.match(text, /^Let me see\.\n\n\[The model called/);
   });
 
   it('does not end with calls where none is left', () => {
-    assert.deepEqual(kept([...called(0, 'b'), end]).at(-1), { ...end, reason: 'stop' });
+    assert.deepEqual(allowedParts([...called(0, 'b'), end]).at(-1), { ...end, reason: 'stop' });
   });
 });

@@ -79,9 +79,9 @@ describe('a picture in an answer of an earlier turn', () => {
     { role: 'assistant' as const, parts },
     { role: 'user' as const, parts: [{ type: 'text' as const, text: 'Brighter' }] },
   ];
-  const adapted = (to: WireFormat, said = messages) => {
+  const adapted = (to: WireFormat, history = messages) => {
     const route = { from: translating('gemini'), to: translating(to), dialect: plainDialect, owner: null };
-    const conversation = { ...emptyConversation('m'), messages: said };
+    const conversation = { ...emptyConversation('m'), messages: history };
     return adapt(conversation, { ...route, model: 'm' }).conversation.messages;
   };
 
@@ -116,8 +116,8 @@ describe('a picture in an answer of an earlier turn', () => {
     assert.deepEqual(read('openai-chat', { messages: [message] })[1], image);
     const item = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: base64 };
     assert.deepEqual(read('openai-responses', { input: [item] }), [image]);
-    const said = { role: 'assistant', content: '', images: [base64] };
-    assert.deepEqual(read('ollama', { messages: [said] }), [image]);
+    const assistantMessage = { role: 'assistant', content: '', images: [base64] };
+    assert.deepEqual(read('ollama', { messages: [assistantMessage] }), [image]);
   });
 
   it('keeps Google’s signature on it', () => {

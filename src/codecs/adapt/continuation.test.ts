@@ -22,20 +22,20 @@ function all(reader: PartReader, count: number): StreamPart[] {
   return [...Array.from({ length: count }, () => reader.push(frame)).flat(), ...reader.end()];
 }
 
-const text = (block: number, said: string): StreamPart => ({ type: 'text-delta', block, text: said });
+const text = (block: number, delta: string): StreamPart => ({ type: 'text-delta', block, text: delta });
 const pieces = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n') }), { maxLength: 6 });
 
 describe('an answer that goes on with another', () => {
   it('says what the two of them said, however both were cut, and once where it begins anew', () => {
     fc.assert(
       fc.property(pieces, pieces, fc.boolean(), (before, after, repeated) => {
-        const said = before.join('');
+        const begunText = before.join('');
         const rest = after.join('').trim();
-        fc.pre(said.trim() !== '' && rest !== '');
+        fc.pre(begunText.trim() !== '' && rest !== '');
         const begun = begunWith([{ type: 'text-start', block: 0 }, ...before.map((one) => text(0, one))]);
-        const space = said.slice(said.trimEnd().length);
+        const space = begunText.slice(begunText.trimEnd().length);
         // It was told the text without the space at its end, and writes that itself.
-        const whole = `${repeated ? said.trimEnd() : ''}${space}${rest}`;
+        const whole = `${repeated ? begunText.trimEnd() : ''}${space}${rest}`;
         const cuts = [...whole].map((one) => text(0, one));
         const parts: StreamPart[] = [
           { type: 'message-start', id: '', model: '', usage: null },
@@ -43,11 +43,13 @@ describe('an answer that goes on with another', () => {
           ...cuts,
           { type: 'text-end', block: 0 },
         ];
-        const told = all(continuing(scripted(parts), begun, repeated), parts.length);
-        const acceptedOnly = told.map((part) => (part.type === 'text-delta' ? part.text : '')).join('');
-        assert.equal(said + acceptedOnly, said + rest);
-        assert.ok(told.every((part) => !('block' in part) || part.block === 0));
-        assert.equal(told.filter(({ type }) => type === 'text-start').length, 0);
+        const continuation = all(continuing(scripted(parts), begun, repeated), parts.length);
+        const acceptedOnly = continuation
+          .map((part) => (part.type === 'text-delta' ? part.text : ''))
+          .join('');
+        assert.equal(begunText + acceptedOnly, begunText + rest);
+        assert.ok(continuation.every((part) => !('block' in part) || part.block === 0));
+        assert.equal(continuation.filter(({ type }) => type === 'text-start').length, 0);
       }),
     );
   });
@@ -76,15 +78,15 @@ describe('an answer that goes on with another', () => {
     const call: StreamPart = { type: 'tool-call-start', block: 1, id: 'a', name: 'f', kind: 'function' };
     assert.equal(begunWith([text(0, 'a'), call]).continuable, false);
     assert.equal(begunWith([{ type: 'refusal-start', block: 0 }]).continuable, false);
-    const asked = emptyConversation('m');
-    assert.equal(isContinuable(asked), true);
-    assert.equal(isContinuable({ ...asked, candidates: 2 }), false);
-    assert.equal(isContinuable({ ...asked, output: { kind: 'json' } }), false);
+    const conversation = emptyConversation('m');
+    assert.equal(isContinuable(conversation), true);
+    assert.equal(isContinuable({ ...conversation, candidates: 2 }), false);
+    assert.equal(isContinuable({ ...conversation, output: { kind: 'json' } }), false);
   });
 });
 
 describe('a conversation with a begun answer', () => {
-  const asked = {
+  const conversation = {
     ...emptyConversation('m'),
     messages: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'hi' }] }],
     maxOutputTokens: 100,
@@ -92,20 +94,20 @@ describe('a conversation with a begun answer', () => {
   };
 
   it('ends with it, has so much less to say, and thinks no more', () => {
-    const whole = continued(asked, 'One two \n', 30);
+    const whole = continued(conversation, 'One two \n', 30);
     assert.deepEqual(whole.messages.at(-1), {
       role: 'assistant',
       parts: [{ type: 'text', text: 'One two' }],
     });
     assert.deepEqual([whole.maxOutputTokens, whole.reasoning], [70, null]);
-    assert.equal(continued(asked, 'One', 300).maxOutputTokens, 1);
+    assert.equal(continued(conversation, 'One', 300).maxOutputTokens, 1);
   });
 
   it('adds it to what the client had begun itself', () => {
     const prefilled = {
-      ...asked,
+      ...conversation,
       messages: [
-        ...asked.messages,
+        ...conversation.messages,
         { role: 'assistant' as const, parts: [{ type: 'text' as const, text: '{' }] },
       ],
     };
@@ -118,6 +120,6 @@ describe('a conversation with a begun answer', () => {
   });
 
   it('is the same where nothing was said yet', () => {
-    assert.equal(continued(asked, ' \n', 1), asked);
+    assert.equal(continued(conversation, ' \n', 1), conversation);
   });
 });

@@ -128,7 +128,7 @@ class Joint {
   push(text: string): string {
     if (this.passed) return text;
     this.#held += text;
-    const waits = (said: string, whole: string) => said.length < whole.length && whole.startsWith(said);
+    const waits = (text: string, whole: string) => text.length < whole.length && whole.startsWith(text);
     if (this.#repeated && waits(this.#held, this.#before)) return '';
     return waits(this.#new(), this.#space) ? '' : this.rest();
   }

@@ -14,9 +14,9 @@ const text = fc
 /** The deltas of some blocks, each of one kind, in any order. */
 const deltas = fc.array(fc.record({ block: fc.nat(3), text }), { maxLength: 20 }).map((list) =>
   list.map(
-    ({ block, text: said }): StreamPart => ({
+    ({ block, text: delta }): StreamPart => ({
       block,
-      text: said,
+      text: delta,
       type: `${kinds[block] ?? 'text'}-delta` as Delta['type'],
     }),
   ),

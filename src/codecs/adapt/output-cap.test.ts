@@ -8,7 +8,7 @@ import { translation as openaiResponses } from '../openai-responses/translation.
 import { outputCapOf, reportedOutputCap, withOutputCap } from './output-cap.ts';
 
 /** What vendors say of a bound of 32000, from their issues and documents. */
-const said: readonly (readonly [string, number | null, boolean?])[] = [
+const messages: readonly (readonly [string, number | null, boolean?])[] = [
   [
     'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.',
     16_384,
@@ -80,7 +80,7 @@ const said: readonly (readonly [string, number | null, boolean?])[] = [
 ];
 
 describe('the most that a model writes', () => {
-  for (const [message, outputCap, lasting] of said)
+  for (const [message, outputCap, lasting] of messages)
     it(`is ${outputCap ?? 'not'} said in: ${message.slice(0, 60)}`, () => {
       assert.deepEqual(
         reportedOutputCap(message, 32_000),

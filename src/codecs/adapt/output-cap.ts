@@ -92,9 +92,10 @@ const aboutOutput =
  * The most that an upstream's error says it would write, for a request that asked for more; null when the error is about
  * something else.
  */
-export function reportedOutputCap(message: string, asked: number): ReportedOutputCap | null {
+export function reportedOutputCap(message: string, requestedCap: number): ReportedOutputCap | null {
   if (!aboutOutput.test(message)) return null;
-  const fits = (outputCap: number) => Number.isSafeInteger(outputCap) && outputCap > 0 && outputCap < asked;
+  const fits = (outputCap: number) =>
+    Number.isSafeInteger(outputCap) && outputCap > 0 && outputCap < requestedCap;
   for (const pattern of left) {
     const match = pattern.exec(message);
     const outputCap = Number(match?.[1]) - Number(match?.[2]);

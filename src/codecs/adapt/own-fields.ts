@@ -12,24 +12,24 @@ export class OwnFields {
     this.#fields.set(path, value);
   }
 
-  /** Adds the fields of an object that are not in `known`; `prefix` stands before their names. */
-  addFrom(holder: JsonObject, known: ReadonlySet<string>, prefix = ''): void {
-    const found = extraFields(holder, known);
-    if (found !== null) for (const name of Object.keys(found)) this.#fields.set(prefix + name, found[name]);
+  /** Adds the fields of an object that are not in `knownNames`; `prefix` stands before their names. */
+  addFrom(holder: JsonObject, knownNames: ReadonlySet<string>, prefix = ''): void {
+    const extra = extraFields(holder, knownNames);
+    if (extra !== null) for (const name of Object.keys(extra)) this.#fields.set(prefix + name, extra[name]);
   }
 
   /** Adds the fields of a tool, which are kept by the name of the tool. */
-  addOfTool(tool: JsonObject, toolName: string, known: ReadonlySet<string>, prefix: string): void {
-    const found = extraFields(tool, known);
-    if (found === null) return;
-    for (const name of Object.keys(found)) {
+  addOfTool(tool: JsonObject, toolName: string, knownNames: ReadonlySet<string>, prefix: string): void {
+    const extra = extraFields(tool, knownNames);
+    if (extra === null) return;
+    for (const name of Object.keys(extra)) {
       const values = this.#ofTools.get(prefix + name) ?? new Map<string, unknown>();
-      this.#ofTools.set(prefix + name, values.set(toolName, found[name]));
+      this.#ofTools.set(prefix + name, values.set(toolName, extra[name]));
     }
   }
 
   /** All that was found; null where there is nothing. */
-  found(): JsonObject | null {
+  collected(): JsonObject | null {
     for (const [path, values] of this.#ofTools) this.#fields.set(path, Object.fromEntries(values));
     return this.#fields.size === 0 ? null : Object.fromEntries(this.#fields);
   }

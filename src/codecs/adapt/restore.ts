@@ -15,7 +15,7 @@ export function restoreTools(reader: PartReader, names: ToolNames): PartReader {
   const restored = (part: StreamPart): StreamPart[] => {
     switch (part.type) {
       case 'tool-call-start': {
-        const clientTool = names.known(part.name);
+        const clientTool = names.clientTool(part.name);
         const plan = names.plan(part.name);
         // A custom tool's arguments come as JSON and leave as the text in it.
         if (clientTool?.kind === 'custom' && part.kind === 'function')

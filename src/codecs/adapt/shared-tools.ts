@@ -8,7 +8,7 @@ export type WrittenTools = WeakMap<Tool, readonly JsonObject[]>;
 /** The tools of a conversation as a target can be told of them. */
 export interface AdaptedTools {
   /** As they were asked for. */
-  asked: readonly Tool[];
+  requested: readonly Tool[];
   /** With schemas that the target takes. */
   fitted: Tool[];
   /** With names that the target takes, as it is sent them. */

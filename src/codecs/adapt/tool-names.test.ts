@@ -40,7 +40,7 @@ describe('names of tools', () => {
         assert.equal(new Set(wires).size, list.length);
         for (const [index, wire] of wires.entries()) {
           assert.match(wire, /^[a-zA-Z0-9_-]{1,64}$/);
-          assert.deepEqual(names.known(wire), { kind: 'function', ...list[index] });
+          assert.deepEqual(names.clientTool(wire), { kind: 'function', ...list[index] });
         }
       }),
     );

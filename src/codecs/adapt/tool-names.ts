@@ -31,7 +31,7 @@ export interface ToolNames {
   /** The upstream's name for a tool of the client. */
   wireName(tool: { name: string; namespace?: string }): string;
   /** The client's tool for a name of the upstream; null for one that was never sent. */
-  known(wireName: string): ClientTool | null;
+  clientTool(wireName: string): ClientTool | null;
   /** How arguments for a name of the upstream become those that the client's schema asks for; null when they already are. */
   plan(wireName: string): RestorePlan | null;
 }
@@ -84,7 +84,7 @@ export function toolNames(table: ToolTable): ToolNames {
   return {
     // A tool of an earlier turn that is no longer offered is named by the same rule.
     wireName: (tool) => wireNameOf(tool, all) ?? addName({ ...tool, kind: 'function' }, table, all),
-    known: (wire) => table.names.byWire.get(wire) ?? all[0].byWire.get(wire) ?? null,
+    clientTool: (wire) => table.names.byWire.get(wire) ?? all[0].byWire.get(wire) ?? null,
     plan: (wire) => table.plans.get(wire) ?? null,
   };
 }

@@ -96,8 +96,8 @@ function sayableChoice(choice: ToolChoice | null, tools: readonly { name: string
 
 function sayableMessage({ parts, role }: Message): Message[] {
   if (role === 'system') return [];
-  const kept = parts.flatMap(sayablePart);
-  return [{ role, parts: kept.length > 0 ? kept : [{ type: 'text', text: 'Well.' }] }];
+  const sayableParts = parts.flatMap(sayablePart);
+  return [{ role, parts: sayableParts.length > 0 ? sayableParts : [{ type: 'text', text: 'Well.' }] }];
 }
 
 function sayablePart(part: Part): Part[] {
@@ -170,7 +170,7 @@ describe('a messages request, whatever it says,', () => {
     assertRefusedByPath(anyConversation, {
       numRuns: 500,
       wire: encoded,
-      taken: (body) => encoded(decodeRequest(body)),
+      roundTrip: (body) => encoded(decodeRequest(body)),
     });
   });
 });

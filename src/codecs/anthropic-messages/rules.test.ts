@@ -18,12 +18,12 @@ import { decodeRequest } from './request/decode.ts';
 import { encodeRequest } from './request/encode.ts';
 
 const user: Message = { role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
-const said = (values: Partial<Conversation>): Conversation => ({
+const conversationWith = (values: Partial<Conversation>): Conversation => ({
   ...emptyConversation('a-model'),
   messages: [user],
   ...values,
 });
-const encoded = (values: Partial<Conversation>) => encodeRequest(said(values), plainDialect);
+const encoded = (values: Partial<Conversation>) => encodeRequest(conversationWith(values), plainDialect);
 const turnsOf = (messages: Message[]) =>
   listOf(encoded({ messages })['messages'])
     .map(objectOf)
@@ -484,7 +484,7 @@ describe('a messages stream that is read', () => {
   });
 
   it('tells each reason of the vendor by its own name', () => {
-    const told = (reason: string) => Object(read(framed(start, ...ending(reason))).at(-1)).reason;
+    const decodedReason = (reason: string) => Object(read(framed(start, ...ending(reason))).at(-1)).reason;
     const reasons = [
       'end_turn',
       'max_tokens',
@@ -493,7 +493,7 @@ describe('a messages stream that is read', () => {
       'refusal',
       'model_context_window_exceeded',
     ];
-    assert.deepEqual(reasons.map(told), [
+    assert.deepEqual(reasons.map(decodedReason), [
       'stop',
       'length',
       'stop-sequence',
@@ -501,7 +501,7 @@ describe('a messages stream that is read', () => {
       'policy',
       'context-full',
     ]);
-    assert.equal(told('something_new'), 'other');
+    assert.equal(decodedReason('something_new'), 'other');
     const [end] = read(framed(start, ...ending('stop_sequence', { stop_sequence: 'END' }))).slice(-1);
     assert.equal(Object(end).stopSequence, 'END');
   });

@@ -47,15 +47,16 @@ export function withSearches(parts: readonly Part[]): Part[] {
     const id = part.type === 'native' ? searchedBy(part.value) : null;
     if (id !== null && part.type === 'native') results.set(id, part);
   }
-  const told = new Set<Part>();
-  const found = parts.map((part): Part => {
+  const usedResults = new Set<Part>();
+  const searches = parts.map((part): Part => {
     if (part.type !== 'native' || !isSearchCall(part.value)) return part;
     const result = results.get(textOf(objectOf<MessageBlock>(part.value).id));
-    if (result === undefined || told.has(result)) return { type: 'search', ...searchOf(part.value, null) };
-    told.add(result);
+    if (result === undefined || usedResults.has(result))
+      return { type: 'search', ...searchOf(part.value, null) };
+    usedResults.add(result);
     return { type: 'search', ...searchOf(part.value, result.value) };
   });
-  return found.filter((part) => !told.has(part));
+  return searches.filter((part) => !usedResults.has(part));
 }
 
 /**

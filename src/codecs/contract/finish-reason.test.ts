@@ -83,10 +83,10 @@ describe('the finish reason in the last bytes of an answer that passes unread', 
     it(`is the one that the reader finds in ${format}: ${raw ?? 'none'}`, () => {
       const type = frames.at(-1)?.['type'] === 'response.completed' && raw === 'max_output_tokens';
       const sent = type ? frames.map((frame) => ({ ...frame, type: 'response.incomplete' })) : frames;
-      const found = read(format, wire(format, sent), 'stream');
+      const actual = read(format, wire(format, sent), 'stream');
       // An event that is called completed says so without a status.
       const expected = format === 'openai-responses' ? (raw ?? 'completed') : raw;
-      assert.deepEqual(found, expected === null ? null : { meaning: reason, raw: expected });
+      assert.deepEqual(actual, expected === null ? null : { meaning: reason, raw: expected });
     });
   }
 

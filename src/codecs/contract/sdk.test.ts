@@ -146,12 +146,12 @@ describe('what the codecs stream, the official SDKs collect', () => {
   it('as the chat completion that it was', async () => {
     answer = Buffer.from(streamOf('openai-chat').encodeFramesOf(chatAnswer));
     const collected = await openai().chat.completions.stream(chatRequest).finalChatCompletion();
-    const { parsed: _, ...said } = collected.choices[0]?.message ?? { parsed: null };
-    const calls = listOf(objectOf(said)['tool_calls']).map((call) => {
+    const { parsed: _, ...message } = collected.choices[0]?.message ?? { parsed: null };
+    const calls = listOf(objectOf(message)['tool_calls']).map((call) => {
       const { parsed_arguments: __, ...fn } = objectOf(objectOf(call)['function']);
       return { ...objectOf(call), function: fn };
     });
-    assert.deepEqual({ ...said, tool_calls: calls }, chatAnswer.choices[0]?.message);
+    assert.deepEqual({ ...message, tool_calls: calls }, chatAnswer.choices[0]?.message);
     assert.equal(collected.choices[0]?.finish_reason, 'tool_calls');
     assert.deepEqual(collected.usage, chatAnswer.usage);
     assert.equal(collected.id, chatAnswer.id);

@@ -77,12 +77,12 @@ describe('a search that the vendor made, in an answer,', () => {
 
   it('is a call and its result to clients of Claude’s format, with no page’s text made up', () => {
     const answer = answered('openai-responses', 'anthropic-messages', response(item(sun)));
-    const [asked, found] = listOf(answer['content']).map(objectOf);
-    assert.deepEqual(asked, { ...call, id: asked?.['id'] });
-    assert.match(String(asked?.['id']), /^srvtoolu_[a-zA-Z0-9_]+$/);
-    assert.deepEqual(found, {
+    const [searchCall, searchResult] = listOf(answer['content']).map(objectOf);
+    assert.deepEqual(searchCall, { ...call, id: searchCall?.['id'] });
+    assert.match(String(searchCall?.['id']), /^srvtoolu_[a-zA-Z0-9_]+$/);
+    assert.deepEqual(searchResult, {
       type: 'web_search_tool_result',
-      tool_use_id: asked?.['id'],
+      tool_use_id: searchCall?.['id'],
       content: [
         { type: 'web_search_result', url: page.url, title: page.url, encrypted_content: '', page_age: null },
       ],
@@ -127,9 +127,9 @@ describe('a search that the vendor made, in an answer,', () => {
     const opened = item({ type: 'open_page', url: page.url });
     const failed = item({ type: 'search', query: 'sun' }, { status: 'failed' });
     const answer = answered('openai-responses', 'anthropic-messages', response(opened, failed));
-    const [asked, found, , error] = listOf(answer['content']).map(objectOf);
-    assert.deepEqual(asked?.['input'], { query: page.url });
-    assert.equal(objectOf(listOf(found?.['content'])[0])['url'], page.url);
+    const [searchCall, searchResult, , error] = listOf(answer['content']).map(objectOf);
+    assert.deepEqual(searchCall?.['input'], { query: page.url });
+    assert.equal(objectOf(listOf(searchResult?.['content'])[0])['url'], page.url);
     assert.equal(objectOf(error?.['content'])['error_code'], 'unavailable');
   });
 

@@ -96,13 +96,19 @@ describe('usage of a complete answer', () => {
     fc.assert(
       fc.property(fc.constantFrom(...codecs), counts, counts, ({ readUsage }, usage, details) => {
         const parts = { input_tokens_details: details, prompt_tokens_details: details };
-        const told = {
+        const reported = {
           ...usage,
           ...parts,
           output_tokens_details: details,
           completion_tokens_details: details,
         };
-        const body = { id: 'x', ...usage, usage: told, usageMetadata: told, meta: { billed_units: usage } };
+        const body = {
+          id: 'x',
+          ...usage,
+          usage: reported,
+          usageMetadata: reported,
+          meta: { billed_units: usage },
+        };
         for (const count of Object.values(readUsage(bodyOf(body)) ?? noUsage)) {
           assert.ok(Number.isFinite(count) && count >= 0 && count <= 10 * MAX_COUNT, `${count}`);
         }

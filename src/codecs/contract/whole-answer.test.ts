@@ -25,7 +25,7 @@ const context: AnswerContext = {
 };
 
 /** What JSON text says of a value. */
-const told = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const viaJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 function readAll({ conversation }: Translating, frames: ReturnType<StreamCodec['split']>['frames']) {
   const reader = conversation.reader();
@@ -37,7 +37,7 @@ function assertAlike({ conversation, format, stream }: Translating, parts: reado
   const writer = conversation.writer(context);
   const made = parts.flatMap((part) => writer.push(part));
   const { frames } = stream.split(Buffer.from(stream.encode(made)));
-  assert.deepEqual(told(stream.assemble(made)), told(stream.assemble(frames)), format);
+  assert.deepEqual(viaJson(stream.assemble(made)), viaJson(stream.assemble(frames)), format);
 }
 
 function fixtures(format: string, ending: RegExp): [string, Buffer][] {
@@ -70,7 +70,7 @@ describe('an answer that is read without being written as a stream', () => {
   for (const from of translating) {
     const whole = (answer: JsonObject) => {
       const written = from.stream.split(Buffer.from(from.stream.encodeFramesOf(answer))).frames;
-      assert.deepEqual(told(readAll(from, from.stream.framesOf(answer))), told(readAll(from, written)));
+      assert.deepEqual(viaJson(readAll(from, from.stream.framesOf(answer))), viaJson(readAll(from, written)));
     };
 
     it(`says the same from ${from.format} for any answer`, () => {

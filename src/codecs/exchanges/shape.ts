@@ -32,9 +32,9 @@ export const isTextOrNone: Test = (value) => value === undefined || value === nu
 export const isNothing: Test = (value) =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 export const is =
-  (wanted: string): Test =>
+  (expected: string): Test =>
   (value) =>
-    value === wanted;
+    value === expected;
 
 /** Whether a value is an object with fields of the shape alone. */
 export function fits(value: unknown, shape: Shape): value is JsonObject {

@@ -138,8 +138,8 @@ export function errorInAnswer(body: JsonObject): ErrorInAnswer | null {
   for (const { field, read, statuses } of shapes) {
     const value = body[field];
     if (value === undefined || value === null) continue;
-    const found = read(value, body);
-    if (found !== null && !hasAnswer(body)) return { ...found, status: statusOf(found.code, statuses) };
+    const error = read(value, body);
+    if (error !== null && !hasAnswer(body)) return { ...error, status: statusOf(error.code, statuses) };
   }
   return null;
 }

@@ -54,11 +54,11 @@ function expressible(whole: Conversation): Conversation {
   };
 }
 
-function sayableChoice(choice: ToolChoice | null, known: ReadonlySet<string>): ToolChoice | null {
-  if (choice === null || known.size === 0) return null;
+function sayableChoice(choice: ToolChoice | null, toolNames: ReadonlySet<string>): ToolChoice | null {
+  if (choice === null || toolNames.size === 0) return null;
   if (choice.kind !== 'tool' && choice.kind !== 'allowed') return choice;
   const required = choice.kind === 'tool' || choice.required;
-  const names = (choice.kind === 'tool' ? [choice.name] : choice.names).filter((name) => known.has(name));
+  const names = (choice.kind === 'tool' ? [choice.name] : choice.names).filter((name) => toolNames.has(name));
   if (names.length === 0) return { kind: required ? 'required' : 'auto' };
   const [first = ''] = names;
   if (required && names.length === 1) return { kind: 'tool', name: first };
@@ -94,10 +94,12 @@ function sayableReasoning(whole: Reasoning | null, model: string): Reasoning | n
 
 function sayableMessage({ parts, role }: Message, model: string): Message[] {
   if (role === 'system') return [];
-  const kept = parts.flatMap((part) => sayablePart(part));
-  const beside = model === LEVELS ? [] : kept.flatMap(besideResult);
-  const results = kept.flatMap((part) => (part.type === 'tool-result' ? [withoutShown(part, model)] : []));
-  const rest = kept.filter(({ type }) => type !== 'tool-result');
+  const sayableParts = parts.flatMap((part) => sayablePart(part));
+  const beside = model === LEVELS ? [] : sayableParts.flatMap(besideResult);
+  const results = sayableParts.flatMap((part) =>
+    part.type === 'tool-result' ? [withoutShown(part, model)] : [],
+  );
+  const rest = sayableParts.filter(({ type }) => type !== 'tool-result');
   const all = [...results, ...beside, ...rest];
   return [{ role, parts: all.length > 0 ? all : [{ type: 'text', text: 'Well.' }] }];
 }
@@ -233,7 +235,7 @@ describe('a generateContent request, whatever it says,', () => {
     assertRefusedByPath(anyConversation, {
       numRuns: 10_000,
       wire: wire,
-      taken: (body) => encodeRequest(decodeRequest(body)),
+      roundTrip: (body) => encodeRequest(decodeRequest(body)),
     });
   });
 });

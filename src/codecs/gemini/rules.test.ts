@@ -206,8 +206,8 @@ describe('a generateContent request for a client of another format', () => {
 
   it('sends no thought that the vendor did not sign', () => {
     const thought: Part = { type: 'reasoning', text: 'Hm.', summary: false, encrypted: null };
-    const said: Message = { role: 'assistant', parts: [thought, { type: 'text', text: 'B' }] };
-    assert.deepEqual(turnsOf([user, said, { role: 'assistant', parts: [thought] }])[1], [
+    const answer: Message = { role: 'assistant', parts: [thought, { type: 'text', text: 'B' }] };
+    assert.deepEqual(turnsOf([user, answer, { role: 'assistant', parts: [thought] }])[1], [
       'model',
       { text: 'B' },
     ]);
@@ -239,7 +239,7 @@ describe('a generateContent request for a client of another format', () => {
   });
 
   it('tells how much to think in the words of the model', () => {
-    const told = (reasoning: Partial<Reasoning>, model: string) => {
+    const thinkingConfig = (reasoning: Partial<Reasoning>, model: string) => {
       const whole = {
         mode: 'on',
         effort: null,
@@ -252,24 +252,24 @@ describe('a generateContent request for a client of another format', () => {
     };
     const level = (thinkingLevel: string) => ({ thinkingLevel });
     const budget = (thinkingBudget: number) => ({ thinkingBudget });
-    assert.deepEqual(told({ effort: 'minimal' }, 'gemini-3-flash-preview'), level('MINIMAL'));
-    assert.deepEqual(told({ effort: 'minimal' }, 'google/gemini-3.8-flash'), level('LOW'));
-    assert.deepEqual(told({ effort: 'medium' }, 'gemini-3-pro-preview'), level('HIGH'));
-    assert.deepEqual(told({ effort: 'medium' }, 'gemini-3.1-pro-preview'), level('MEDIUM'));
-    assert.deepEqual(told({ effort: 'max' }, 'gemini-4-argon'), level('HIGH'));
-    assert.deepEqual(told({ budgetTokens: 2_000 }, G3), level('LOW'));
-    assert.deepEqual(told({ mode: 'off' }, G3), level('LOW'));
-    assert.deepEqual(told({ mode: 'off' }, G2), budget(0));
-    assert.deepEqual(told({ mode: 'off' }, 'gemini-2.5-pro'), budget(128));
-    assert.deepEqual(told({ effort: 'xhigh' }, 'gemini-2.5-pro'), budget(32_768));
-    assert.deepEqual(told({ effort: 'high' }, 'gemini-2.5-flash-lite'), budget(24_576));
-    assert.deepEqual(told({ budgetTokens: 100 }, 'gemini-2.5-flash-lite'), budget(512));
-    assert.deepEqual(told({ mode: 'adaptive', display: null }, G2), {
+    assert.deepEqual(thinkingConfig({ effort: 'minimal' }, 'gemini-3-flash-preview'), level('MINIMAL'));
+    assert.deepEqual(thinkingConfig({ effort: 'minimal' }, 'google/gemini-3.8-flash'), level('LOW'));
+    assert.deepEqual(thinkingConfig({ effort: 'medium' }, 'gemini-3-pro-preview'), level('HIGH'));
+    assert.deepEqual(thinkingConfig({ effort: 'medium' }, 'gemini-3.1-pro-preview'), level('MEDIUM'));
+    assert.deepEqual(thinkingConfig({ effort: 'max' }, 'gemini-4-argon'), level('HIGH'));
+    assert.deepEqual(thinkingConfig({ budgetTokens: 2_000 }, G3), level('LOW'));
+    assert.deepEqual(thinkingConfig({ mode: 'off' }, G3), level('LOW'));
+    assert.deepEqual(thinkingConfig({ mode: 'off' }, G2), budget(0));
+    assert.deepEqual(thinkingConfig({ mode: 'off' }, 'gemini-2.5-pro'), budget(128));
+    assert.deepEqual(thinkingConfig({ effort: 'xhigh' }, 'gemini-2.5-pro'), budget(32_768));
+    assert.deepEqual(thinkingConfig({ effort: 'high' }, 'gemini-2.5-flash-lite'), budget(24_576));
+    assert.deepEqual(thinkingConfig({ budgetTokens: 100 }, 'gemini-2.5-flash-lite'), budget(512));
+    assert.deepEqual(thinkingConfig({ mode: 'adaptive', display: null }, G2), {
       thinkingBudget: -1,
       includeThoughts: true,
     });
-    assert.equal(told({ mode: 'adaptive' }, G3), undefined);
-    assert.equal(told({ effort: 'high', display: null }, 'gemini-2.0-flash-001'), undefined);
+    assert.equal(thinkingConfig({ mode: 'adaptive' }, G3), undefined);
+    assert.equal(thinkingConfig({ effort: 'high', display: null }, 'gemini-2.0-flash-001'), undefined);
   });
 
   it('has all functions in one tool, and names only those that are there', () => {
@@ -310,17 +310,17 @@ describe('a generateContent request for a client of another format', () => {
 
   it('leaves out what it has no words for, and names it in the words of the client', () => {
     const search = { type: 'web_search_20250305', name: 'web_search', allowed_domains: ['example.test'] };
-    const asked = {
+    const request = {
       messages: [{ role: 'user', content: 'Hi' }],
       tool_choice: { type: 'auto', disable_parallel_tool_use: true },
       thinking: { type: 'enabled', budget_tokens: 2_000 },
     };
-    assert.deepEqual(droppedOf({ ...asked, tools: [search] }, G3), ['tools.web_search.allowed_domains']);
-    assert.deepEqual(droppedOf({ ...asked, tools: [search, { name: 'read', input_schema: {} }] }, G3), [
+    assert.deepEqual(droppedOf({ ...request, tools: [search] }, G3), ['tools.web_search.allowed_domains']);
+    assert.deepEqual(droppedOf({ ...request, tools: [search, { name: 'read', input_schema: {} }] }, G3), [
       'tools.web_search',
       'tools.web_search.allowed_domains',
     ]);
-    assert.deepEqual(droppedOf(asked, 'gemini-2.0-flash'), ['thinking']);
+    assert.deepEqual(droppedOf(request, 'gemini-2.0-flash'), ['thinking']);
   });
 
   it('can be sent once more without the signatures that were refused', () => {

@@ -74,12 +74,12 @@ function soughtText(text: string): Sought {
  */
 function holds(pieces: readonly Buffer[], name: string, begins: readonly string[] | null): boolean {
   const needle = soughtText(`"${name}"`);
-  return anywhere(pieces, SEAM, (bytes) => found(bytes, needle, begins));
+  return anywhere(pieces, SEAM, (bytes) => occursAsField(bytes, needle, begins));
 }
 
 const afterName = /^\s{0,8}:\s{0,8}/;
 
-function found(bytes: Buffer, needle: Sought, begins: readonly string[] | null): boolean {
+function occursAsField(bytes: Buffer, needle: Sought, begins: readonly string[] | null): boolean {
   for (let at = indexOfSought(bytes, needle); at !== -1; at = indexOfSought(bytes, needle, at + 1)) {
     const end = at + needle.bytes.length;
     const behind = bytes.toString('latin1', end, end + SEAM - needle.bytes.length);

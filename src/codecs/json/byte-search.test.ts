@@ -11,10 +11,10 @@ describe('looking for a text in bytes', () => {
         for (const after of fillers)
           for (const body of [before + text + after, before + after, text + before + text + after]) {
             const bytes = Buffer.from(body);
-            const found = sought(text);
+            const needle = sought(text);
             for (let from = 0; from <= bytes.length; from += 1)
               assert.equal(
-                indexOfSought(bytes, found, from),
+                indexOfSought(bytes, needle, from),
                 bytes.indexOf(text, from),
                 `${text} in ${body}`,
               );

@@ -27,9 +27,9 @@ describe('rewriting JSON as bytes', () => {
     fc.assert(
       fc.property(objects, spaces, fc.func(fc.boolean()), (object, space, goes) => {
         const bytes = Buffer.from(JSON.stringify(object, null, space));
-        const kept = rewriteFields(bytes, ({ name, whole }) => (goes(name) ? null : whole));
-        const wanted = Object.fromEntries(Object.entries(object).filter(([name]) => !goes(name)));
-        assert.deepEqual(JSON.parse(kept.toString()), JSON.parse(JSON.stringify(wanted)));
+        const rewritten = rewriteFields(bytes, ({ name, whole }) => (goes(name) ? null : whole));
+        const expected = Object.fromEntries(Object.entries(object).filter(([name]) => !goes(name)));
+        assert.deepEqual(JSON.parse(rewritten.toString()), JSON.parse(JSON.stringify(expected)));
         const list = Object.values(object);
         const without = rewriteElements(Buffer.from(JSON.stringify(list, null, space)), (item) =>
           goes(JSON.stringify(JSON.parse(item.toString()))) ? null : item,

@@ -112,11 +112,11 @@ function isSame(one: Buffer, other: Buffer): boolean {
 /** The object with one of its fields as `rewrite` gives its value; null for one that goes with its name. */
 export function rewriteField(
   object: Buffer,
-  wanted: string,
+  name: string,
   rewrite: (value: Buffer) => Buffer | null,
 ): Buffer {
   return rewriteFields(object, (field) =>
-    field.name === wanted ? withValue(field, rewrite(field.value)) : field.whole,
+    field.name === name ? withValue(field, rewrite(field.value)) : field.whole,
   );
 }
 

@@ -25,8 +25,8 @@ const document = fc
   .tuple(fc.array(numberText, { minLength: 1, maxLength: 5 }), fc.string(), fc.constantFrom('', ' ', '\n\t'))
   .map(([numbers, text, space]) => {
     const list = numbers.join(`${space},${space}`);
-    const said = JSON.stringify(`${text}\\"1.0`);
-    return `${space}{"a":[${list}],${said}:${numbers[0]},"b":{"c":${space}${numbers[0]}${space}},"d":${said}}`;
+    const literal = JSON.stringify(`${text}\\"1.0`);
+    return `${space}{"a":[${list}],${literal}:${numbers[0]},"b":{"c":${space}${numbers[0]}${space}},"d":${literal}}`;
   });
 
 describe('JSON whose numbers keep their digits', () => {

@@ -127,8 +127,8 @@ export function pathIn(request: JsonObject, path: string, spelling: Spelling = a
     if (first === undefined) return value === undefined || value === null ? null : [];
     if (!isObject(value)) return null;
     const written = Object.keys(value).find((name) => spelling(name) === first);
-    const found = written === undefined ? null : find(value[written], rest);
-    return found === null || written === undefined ? null : [written, ...found];
+    const restOfPath = written === undefined ? null : find(value[written], rest);
+    return restOfPath === null || written === undefined ? null : [written, ...restOfPath];
   };
   return find(request, path.split('.'))?.join('.') ?? null;
 }

@@ -81,11 +81,11 @@ export function textsAt<Wire extends JsonObject>(body: Wire, name: NameIn<Wire>)
   return list;
 }
 
-/** The fields of `body` that are not in `known`; null when there are none. */
-export function extraFields(body: JsonObject, known: ReadonlySet<string>): JsonObject | null {
+/** The fields of `body` that are not in `knownNames`; null when there are none. */
+export function extraFields(body: JsonObject, knownNames: ReadonlySet<string>): JsonObject | null {
   let rest: JsonObject | null = null;
   for (const name of Object.keys(body)) {
-    if (known.has(name) || body[name] === null || name === '__proto__') continue;
+    if (knownNames.has(name) || body[name] === null || name === '__proto__') continue;
     rest ??= {};
     rest[name] = body[name];
   }

@@ -9,8 +9,8 @@ import type { KeptRequest } from './kept-request.ts';
 const CHARACTERS_PER_TOKEN = 4;
 
 /** The upstream's frames as the parts that the client is to get. */
-export function partsFor(kept: KeptRequest): PartReader {
-  return clientParts({ ...kept, codec: kept.upstream });
+export function partsFor(request: KeptRequest): PartReader {
+  return clientParts({ ...request, codec: request.upstream });
 }
 
 /**

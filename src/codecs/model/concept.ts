@@ -9,7 +9,7 @@ export interface ConceptRow {
    */
   without: 'drop' | 'refuse' | 'hold' | 'tell';
   /** Whether the request asks for it. */
-  asked(conversation: Conversation): boolean;
+  isRequested(conversation: Conversation): boolean;
 }
 
 const isSet = (value: unknown) => value !== null;
@@ -24,91 +24,105 @@ const isSearch = (tool: Tool): tool is WebSearchTool => tool.kind === 'web-searc
 
 /** The concepts that formats differ in. What every message format can say is not listed. */
 export const concepts = {
-  temperature: { without: 'drop', asked: ({ temperature }) => isSet(temperature) && temperature !== 1 },
-  topP: { without: 'drop', asked: ({ topP }) => isSet(topP) && topP !== 1 },
-  topK: { without: 'drop', asked: ({ topK }) => isSet(topK) },
-  stop: { without: 'drop', asked: ({ stop }) => stop.length > 0 },
-  seed: { without: 'drop', asked: ({ seed }) => isSet(seed) },
-  frequencyPenalty: { without: 'drop', asked: ({ frequencyPenalty: value }) => isSet(value) && value !== 0 },
-  presencePenalty: { without: 'drop', asked: ({ presencePenalty: value }) => isSet(value) && value !== 0 },
-  candidates: { without: 'refuse', asked: ({ candidates }) => candidates !== null && candidates > 1 },
-  logprobs: { without: 'refuse', asked: ({ logprobs }) => isSet(logprobs) },
-  reasoning: { without: 'drop', asked: ({ reasoning }) => reasoning !== null && reasoning.mode !== 'off' },
-  jsonOutput: { without: 'refuse', asked: ({ output }) => output.kind === 'json' },
-  schemaOutput: { without: 'refuse', asked: ({ output }) => output.kind === 'schema' },
-  verbosity: { without: 'drop', asked: ({ verbosity }) => isSet(verbosity) },
-  userId: { without: 'drop', asked: ({ userId }) => isSet(userId) },
-  cacheKey: { without: 'drop', asked: ({ cacheKey }) => isSet(cacheKey) },
+  temperature: { without: 'drop', isRequested: ({ temperature }) => isSet(temperature) && temperature !== 1 },
+  topP: { without: 'drop', isRequested: ({ topP }) => isSet(topP) && topP !== 1 },
+  topK: { without: 'drop', isRequested: ({ topK }) => isSet(topK) },
+  stop: { without: 'drop', isRequested: ({ stop }) => stop.length > 0 },
+  seed: { without: 'drop', isRequested: ({ seed }) => isSet(seed) },
+  frequencyPenalty: {
+    without: 'drop',
+    isRequested: ({ frequencyPenalty: value }) => isSet(value) && value !== 0,
+  },
+  presencePenalty: {
+    without: 'drop',
+    isRequested: ({ presencePenalty: value }) => isSet(value) && value !== 0,
+  },
+  candidates: { without: 'refuse', isRequested: ({ candidates }) => candidates !== null && candidates > 1 },
+  logprobs: { without: 'refuse', isRequested: ({ logprobs }) => isSet(logprobs) },
+  reasoning: {
+    without: 'drop',
+    isRequested: ({ reasoning }) => reasoning !== null && reasoning.mode !== 'off',
+  },
+  jsonOutput: { without: 'refuse', isRequested: ({ output }) => output.kind === 'json' },
+  schemaOutput: { without: 'refuse', isRequested: ({ output }) => output.kind === 'schema' },
+  verbosity: { without: 'drop', isRequested: ({ verbosity }) => isSet(verbosity) },
+  userId: { without: 'drop', isRequested: ({ userId }) => isSet(userId) },
+  cacheKey: { without: 'drop', isRequested: ({ cacheKey }) => isSet(cacheKey) },
   cacheMarks: {
     without: 'drop',
-    asked: (conversation) =>
+    isRequested: (conversation) =>
       deepPart(conversation, isMarked) ||
       conversation.system.some(isMarked) ||
       conversation.tools.some((tool) => 'cache' in tool && tool.cache !== undefined),
   },
-  serviceTier: { without: 'drop', asked: ({ serviceTier }) => isSet(serviceTier) && serviceTier !== 'auto' },
-  metadata: { without: 'drop', asked: ({ metadata }) => isSet(metadata) },
-  store: { without: 'drop', asked: ({ store }) => store === true },
+  serviceTier: {
+    without: 'drop',
+    isRequested: ({ serviceTier }) => isSet(serviceTier) && serviceTier !== 'auto',
+  },
+  metadata: { without: 'drop', isRequested: ({ metadata }) => isSet(metadata) },
+  store: { without: 'drop', isRequested: ({ store }) => store === true },
   /** Functions and tools with free text. */
   tools: {
     without: 'refuse',
-    asked: ({ tools }) => tools.some(isCallable),
+    isRequested: ({ tools }) => tools.some(isCallable),
   },
   /** Arguments that are held to the schema of their tool. */
   strictTools: {
     without: 'drop',
-    asked: ({ tools }) => tools.some((tool) => tool.kind === 'function' && tool.strict === true),
+    isRequested: ({ tools }) => tools.some((tool) => tool.kind === 'function' && tool.strict === true),
   },
   /** Calls of an earlier turn, and their results. */
   toolCalls: {
     without: 'refuse',
-    asked: (all) => somePart(all, ({ type }) => type === 'tool-call' || type === 'tool-result'),
+    isRequested: (all) => somePart(all, ({ type }) => type === 'tool-call' || type === 'tool-result'),
   },
-  imageInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'image') },
+  imageInput: { without: 'refuse', isRequested: (all) => deepPart(all, ({ type }) => type === 'image') },
   /** Images that the provider has to fetch. */
   imageUrls: {
     without: 'refuse',
-    asked: (all) => deepPart(all, (part) => part.type === 'image' && part.source.kind === 'url'),
+    isRequested: (all) => deepPart(all, (part) => part.type === 'image' && part.source.kind === 'url'),
   },
   /** How closely to look at an image. */
   imageDetail: {
     without: 'drop',
-    asked: (all) =>
+    isRequested: (all) =>
       deepPart(all, (part) => part.type === 'image' && part.detail !== undefined && part.detail !== 'auto'),
   },
-  audioInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'audio') },
+  audioInput: { without: 'refuse', isRequested: (all) => deepPart(all, ({ type }) => type === 'audio') },
   /** Documents that are more than text, which every format can say. */
   fileInput: {
     without: 'refuse',
-    asked: (all) => deepPart(all, (part) => part.type === 'file' && !isTextFile(part)),
+    isRequested: (all) => deepPart(all, (part) => part.type === 'file' && !isTextFile(part)),
   },
   /** Names of documents that are more than text; of pictures no format has any. */
   fileNames: {
     without: 'tell',
-    asked: (all) =>
+    isRequested: (all) =>
       deepPart(all, (part) => part.type === 'file' && part.name !== undefined && !isTextFile(part)),
   },
   /** Which of several users says something. */
   participants: {
     without: 'tell',
-    asked: ({ messages }) => messages.some(({ name, role }) => name !== undefined && role !== 'assistant'),
+    isRequested: ({ messages }) =>
+      messages.some(({ name, role }) => name !== undefined && role !== 'assistant'),
   },
   /** Which of several assistants said something: in its text, models would write the like themselves. */
   assistantNames: {
     without: 'drop',
-    asked: ({ messages }) => messages.some(({ name, role }) => name !== undefined && role === 'assistant'),
+    isRequested: ({ messages }) =>
+      messages.some(({ name, role }) => name !== undefined && role === 'assistant'),
   },
   /** Documents that the answer shall cite by their places. */
   citedDocuments: {
     without: 'drop',
-    asked: (all) => deepPart(all, (part) => part.type === 'file' && part.citations === true),
+    isRequested: (all) => deepPart(all, (part) => part.type === 'file' && part.citations === true),
   },
   /** A file that was uploaded to one vendor. */
-  uploads: { without: 'refuse', asked: (all) => deepPart(all, isUpload) },
+  uploads: { without: 'refuse', isRequested: (all) => deepPart(all, isUpload) },
   /** A call that the answer must have. */
   forcedCall: {
     without: 'drop',
-    asked: ({ toolChoice, tools }) =>
+    isRequested: ({ toolChoice, tools }) =>
       tools.some(isCallable) &&
       (toolChoice?.kind === 'required' ||
         toolChoice?.kind === 'tool' ||
@@ -117,40 +131,40 @@ export const concepts = {
   /** At most one call an answer. */
   parallelToolCalls: {
     without: 'hold',
-    asked: ({ parallelToolCalls, toolChoice, tools }) =>
+    isRequested: ({ parallelToolCalls, toolChoice, tools }) =>
       parallelToolCalls === false && toolChoice?.kind !== 'none' && tools.some(isCallable),
   },
   /** Some of the tools, the only ones that may be called. */
   allowedTools: {
     without: 'hold',
-    asked: ({ toolChoice, tools }) => toolChoice?.kind === 'allowed' && tools.some(isCallable),
+    isRequested: ({ toolChoice, tools }) => toolChoice?.kind === 'allowed' && tools.some(isCallable),
   },
-  webSearch: { without: 'drop', asked: ({ tools }) => tools.some(isSearch) },
+  webSearch: { without: 'drop', isRequested: ({ tools }) => tools.some(isSearch) },
   /** A search and tools that the client runs, in one request. */
   searchBesideTools: {
     without: 'drop',
-    asked: ({ tools }) => tools.some(isSearch) && tools.some(isCallable),
+    isRequested: ({ tools }) => tools.some(isSearch) && tools.some(isCallable),
   },
   /** Where to search and where not. */
   searchDomains: {
     without: 'drop',
-    asked: ({ tools }) =>
+    isRequested: ({ tools }) =>
       tools.some((tool) => isSearch(tool) && (isSet(tool.allowedDomains) || isSet(tool.blockedDomains))),
   },
   /** From where to search. */
   searchLocation: {
     without: 'drop',
-    asked: ({ tools }) => tools.some((tool) => isSearch(tool) && isSet(tool.location)),
+    isRequested: ({ tools }) => tools.some((tool) => isSearch(tool) && isSet(tool.location)),
   },
   /** How often to search at most. */
   searchUses: {
     without: 'drop',
-    asked: ({ tools }) => tools.some((tool) => isSearch(tool) && isSet(tool.maxUses)),
+    isRequested: ({ tools }) => tools.some((tool) => isSearch(tool) && isSet(tool.maxUses)),
   },
   /** What an answer that fits a schema is for. */
   schemaDescription: {
     without: 'tell',
-    asked: ({ output }) => output.kind === 'schema' && isSet(output.description),
+    isRequested: ({ output }) => output.kind === 'schema' && isSet(output.description),
   },
 } as const satisfies Record<string, ConceptRow>;
 

@@ -99,12 +99,12 @@ function sayableTools({ toolChoice, tools }: Conversation): Tool[] {
 
 function sayableReasoning(whole: Reasoning | null): Reasoning | null {
   if (whole === null) return null;
-  const said = { budgetTokens: null, display: null };
-  if (whole.mode === 'off') return { mode: 'off', effort: null, ...said };
+  const unset = { budgetTokens: null, display: null };
+  if (whole.mode === 'off') return { mode: 'off', effort: null, ...unset };
   const word = whole.effort ?? (whole.budgetTokens === null ? null : effortOfBudget(whole.budgetTokens));
   const steps: Record<string, string> = { minimal: 'low', xhigh: 'high', max: 'high' };
   if (word === null && whole.mode === 'adaptive') return null;
-  return { mode: 'on', effort: word === null ? null : (steps[word] ?? word), ...said };
+  return { mode: 'on', effort: word === null ? null : (steps[word] ?? word), ...unset };
 }
 
 /** Turns in the order of the wire: an answer, its results, images in them, and what the user says next. */
@@ -114,17 +114,17 @@ function sayableMessages(messages: readonly Message[]): Message[] {
   for (const { parts, role } of messages) {
     if (role === 'assistant') {
       calls = new Map(parts.flatMap((part) => (part.type === 'tool-call' ? [[part.id, part.name]] : [])));
-      const kept = sayableAnswer(parts);
-      if (kept.length > 0) result.push({ role, parts: kept });
+      const answerParts = sayableAnswer(parts);
+      if (answerParts.length > 0) result.push({ role, parts: answerParts });
     } else if (role === 'system') {
-      const said = textPart(joined(textsIn(parts)));
-      if (said.length > 0) result.push({ role, parts: said });
+      const systemText = textPart(joined(textsIn(parts)));
+      if (systemText.length > 0) result.push({ role, parts: systemText });
     } else {
-      const kept = sayableTurn(parts, calls);
+      const turnParts = sayableTurn(parts, calls);
       const last = result.at(-1);
       // Where nothing was said in between, the user goes on behind the results.
-      if (last?.role === 'user' && last.parts.at(-1)?.type === 'tool-result') last.parts.push(...kept);
-      else if (kept.length > 0) result.push({ role, parts: kept });
+      if (last?.role === 'user' && last.parts.at(-1)?.type === 'tool-result') last.parts.push(...turnParts);
+      else if (turnParts.length > 0) result.push({ role, parts: turnParts });
     }
   }
   return result;
@@ -193,8 +193,8 @@ function resultWithoutMarks({ callId, isError, parts, type }: Extract<Part, { ty
 const anyConversation = conversations('openai-chat').map((whole) => ({
   ...whole,
   messages: whole.messages.map(({ parts, role }) => {
-    const kept = parts.filter((part) => !['audio', 'file'].includes(part.type) && !isAddress(part));
-    return { role, parts: kept.length === 0 ? textPart('Well?') : kept };
+    const sayableParts = parts.filter((part) => !['audio', 'file'].includes(part.type) && !isAddress(part));
+    return { role, parts: sayableParts.length === 0 ? textPart('Well?') : sayableParts };
   }),
 }));
 
@@ -297,7 +297,7 @@ describe('an Ollama request, whatever it says,', () => {
     assertRefusedByPath(anyConversation, {
       numRuns: 10_000,
       wire: encoded,
-      taken: (body) => encoded(decodeRequest(body)),
+      roundTrip: (body) => encoded(decodeRequest(body)),
     });
   });
 });
@@ -390,10 +390,13 @@ describe('an Ollama stream, whatever it says,', () => {
         // A whole answer has its text, its thinking and its calls apart, in no order.
         const texts = (all: readonly StreamPart[], type: StreamPart['type']) =>
           all.map((part) => (part.type === type && 'text' in part ? part.text : '')).join('');
-        const [streamed, taken] = [readBack(written(parts)), readBack(Buffer.from(encodeFramesOf(whole)))];
+        const [streamed, wholeParts] = [
+          readBack(written(parts)),
+          readBack(Buffer.from(encodeFramesOf(whole))),
+        ];
         for (const type of ['text-delta', 'reasoning-delta', 'tool-call-delta'] as const)
-          assert.equal(texts(taken, type), texts(streamed, type));
-        assert.deepEqual(taken.at(-1), streamed.at(-1));
+          assert.equal(texts(wholeParts, type), texts(streamed, type));
+        assert.deepEqual(wholeParts.at(-1), streamed.at(-1));
       }),
     );
   });

@@ -23,8 +23,8 @@ const [own, chat, messages] = (['ollama', 'openai-chat', 'anthropic-messages'] a
 assert.ok(own && chat && messages);
 
 const user = { role: 'user', content: 'Hi' };
-const asked = (rest: JsonObject) => decodeRequest({ model: 'm', messages: [user], ...rest });
-const said = (...list: JsonObject[]) => decodeRequest({ model: 'm', messages: list }).messages;
+const decoded = (rest: JsonObject) => decodeRequest({ model: 'm', messages: [user], ...rest });
+const decodedMessages = (...list: JsonObject[]) => decodeRequest({ model: 'm', messages: list }).messages;
 const sent = (values: Partial<Conversation>) => encodeRequest({ ...emptyConversation('m'), ...values });
 const text = (words: string) => ({ type: 'text', text: words }) as const;
 const callOf = (name: string, args: unknown = {}, id?: string) => ({
@@ -34,9 +34,9 @@ const callOf = (name: string, args: unknown = {}, id?: string) => ({
 
 describe('a request of Ollama’s clients', () => {
   it('asks for a stream unless it says otherwise, and always for its counters', () => {
-    assert.equal(asked({}).stream, true);
-    assert.equal(asked({ stream: false }).stream, false);
-    assert.equal(asked({}).includeUsage, true);
+    assert.equal(decoded({}).stream, true);
+    assert.equal(decoded({ stream: false }).stream, false);
+    assert.equal(decoded({}).includeUsage, true);
   });
 
   it('says in its options how to sample, 0 and less for no bound and for chance', () => {
@@ -50,11 +50,10 @@ describe('a request of Ollama’s clients', () => {
       frequency_penalty: 0.5,
       presence_penalty: -1,
     };
-    const { frequencyPenalty, maxOutputTokens, presencePenalty, seed, stop, temperature, topK, topP } = asked(
-      {
+    const { frequencyPenalty, maxOutputTokens, presencePenalty, seed, stop, temperature, topK, topP } =
+      decoded({
         options,
-      },
-    );
+      });
     assert.deepEqual(
       { frequencyPenalty, maxOutputTokens, presencePenalty, seed, stop, temperature, topK, topP },
       {
@@ -68,12 +67,12 @@ describe('a request of Ollama’s clients', () => {
         topP: 0.5,
       },
     );
-    const none = asked({ options: { num_predict: -1, top_k: 0, seed: -1 } });
+    const none = decoded({ options: { num_predict: -1, top_k: 0, seed: -1 } });
     assert.deepEqual([none.maxOutputTokens, none.topK, none.seed], [null, null, null]);
   });
 
   it('thinks or not, or as much as it says', () => {
-    const modes = [true, false, 'high', null].map((think) => asked({ think }).reasoning);
+    const modes = [true, false, 'high', null].map((think) => decoded({ think }).reasoning);
     assert.deepEqual(
       modes.map((reasoning) => (reasoning === null ? null : [reasoning.mode, reasoning.effort])),
       [['on', null], ['off', null], ['on', 'high'], null],
@@ -81,9 +80,9 @@ describe('a request of Ollama’s clients', () => {
   });
 
   it('wants any JSON, or what fits a schema', () => {
-    assert.deepEqual(asked({ format: '' }).output, { kind: 'text' });
-    assert.deepEqual(asked({ format: 'json' }).output, { kind: 'json' });
-    const { output } = asked({ format: { type: 'object' } });
+    assert.deepEqual(decoded({ format: '' }).output, { kind: 'text' });
+    assert.deepEqual(decoded({ format: 'json' }).output, { kind: 'json' });
+    const { output } = decoded({ format: { type: 'object' } });
     assert.deepEqual(output.kind === 'schema' && output.schema, { type: 'object' });
   });
 
@@ -96,7 +95,7 @@ describe('a request of Ollama’s clients', () => {
   });
 
   it('shows images before the text beside them, each of the type that its bytes show', () => {
-    const [message] = said({
+    const [message] = decodedMessages({
       ...user,
       images: ['iVBORw0KGgo=', '/9j/4A', 'data:image/webp;base64,UklGR', 'AAAA'],
     });
@@ -107,7 +106,7 @@ describe('a request of Ollama’s clients', () => {
   });
 
   it('has arguments as objects, and from some clients as text', () => {
-    const inputs = said(user, {
+    const inputs = decodedMessages(user, {
       role: 'assistant',
       content: null,
       tool_calls: [callOf('f', { a: 1 }), callOf('f', '{"a":2}'), callOf('f', null)],
@@ -133,7 +132,7 @@ describe('a request of Ollama’s clients', () => {
   ];
   for (const [how, results, ids] of pairs) {
     it(`pairs results with calls ${how}`, () => {
-      const turns = said(
+      const turns = decodedMessages(
         user,
         { role: 'assistant', content: '', tool_calls: calls },
         ...results.map((result) => ({ role: 'tool', content: 'x', ...result })),
@@ -154,12 +153,12 @@ describe('a request of Ollama’s clients', () => {
       turns.flatMap(({ parts }) =>
         parts.flatMap((part) => (part.type === 'tool-result' ? [part.callId] : [])),
       );
-    assert.deepEqual(ids(said(user, ...turn)), ['call_read_0']);
-    assert.deepEqual(ids(said(user, ...turn, ...turn)), ['call_read_0', 'call_read_1']);
+    assert.deepEqual(ids(decodedMessages(user, ...turn)), ['call_read_0']);
+    assert.deepEqual(ids(decodedMessages(user, ...turn, ...turn)), ['call_read_0', 'call_read_1']);
   });
 
   it('leaves a call unanswered whose result did not come before the next answer', () => {
-    const turns = said(
+    const turns = decodedMessages(
       user,
       { role: 'assistant', content: '', tool_calls: [callOf('read')] },
       user,
@@ -247,7 +246,7 @@ describe('a request of Ollama’s clients', () => {
   for (const [what, body, param] of wrongs) {
     it(`with ${what} is invalid`, () => {
       assert.deepEqual(
-        refused(() => asked(body)),
+        refused(() => decoded(body)),
         ['invalid_request', param],
       );
     });
@@ -257,7 +256,7 @@ describe('a request of Ollama’s clients', () => {
     let deep: JsonObject = {};
     for (let depth = 0; depth < 100_000; depth += 1) deep = { a: deep };
     assert.deepEqual(
-      refused(() => said({ role: 'assistant', tool_calls: [callOf('f', deep)] })),
+      refused(() => decodedMessages({ role: 'assistant', tool_calls: [callOf('f', deep)] })),
       ['invalid_request', 'messages[0].tool_calls[0].function.arguments'],
     );
   });

@@ -29,7 +29,7 @@ function parts(...deltas: object[]): StreamPart[] {
   const frames = [...deltas.map((delta) => data(delta)), data({}, 'stop'), { event: '', data: '[DONE]' }];
   return [...frames.flatMap((frame) => source.push(frame)), ...source.end()];
 }
-const said = (...deltas: object[]) =>
+const contentParts = (...deltas: object[]) =>
   parts(...deltas).filter(({ type }) => type !== 'message-start' && type !== 'message-end');
 /** The lists of details that are encrypted, in order. */
 const reasoningIn = (all: readonly StreamPart[]) =>
@@ -47,7 +47,7 @@ const encryptedDetail = (index: number, blob: string, id: string) => ({
 
 describe('reasoning that a chat upstream encrypted', () => {
   it('is put together by its index, and encrypted where it ends', () => {
-    const all = said(
+    const all = contentParts(
       { reasoning: 'Let ', reasoning_details: [text(0, { text: 'Let ', signature: null })] },
       { reasoning: 'me.', reasoning_details: [text(0, { text: 'me.' })] },
       { reasoning_details: [text(0, { signature: 'sig', format: 'anthropic-claude-v1' })] },
@@ -67,7 +67,7 @@ describe('reasoning that a chat upstream encrypted', () => {
   });
 
   it('keeps several encrypted pieces of one index apart, and no repeated one', () => {
-    const all = said(
+    const all = contentParts(
       { reasoning_details: [encryptedDetail(0, 'a', 't1'), encryptedDetail(0, 'b', 't2')] },
       { reasoning_details: [encryptedDetail(0, 'b', 't2')] },
     );
@@ -75,7 +75,7 @@ describe('reasoning that a chat upstream encrypted', () => {
   });
 
   it('has a block of its own before the call or at the end, where it comes after the words', () => {
-    const all = said(
+    const all = contentParts(
       { reasoning: 'Hm.', reasoning_details: [{ type: 'reasoning.summary', summary: 'Hm.', index: 0 }] },
       { content: 'Yes' },
       { reasoning_details: [encryptedDetail(1, 'a', 'rs')] },
@@ -99,7 +99,7 @@ describe('reasoning that a chat upstream encrypted', () => {
   });
 
   it('is no encrypted reasoning where anybody can read it', () => {
-    assert.deepEqual(reasoningIn(said({ reasoning_details: [text(0, { text: 'Hm.' })] })), []);
+    assert.deepEqual(reasoningIn(contentParts({ reasoning_details: [text(0, { text: 'Hm.' })] })), []);
     const read = decodeRequest({
       model: 'm',
       messages: [{ role: 'assistant', content: 'a', reasoning_details: [text(0, { text: 'Hm.' })] }],
@@ -138,7 +138,9 @@ describe('reasoning that a chat upstream encrypted', () => {
     const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'list', arguments: '{}' } };
     const encrypted = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
     assert.deepEqual(
-      said({ tool_calls: [{ ...call, extra_content }] }).filter(({ type }) => type.startsWith('reasoning')),
+      contentParts({ tool_calls: [{ ...call, extra_content }] }).filter(({ type }) =>
+        type.startsWith('reasoning'),
+      ),
       [
         { type: 'reasoning-start', block: 0, summary: false },
         { type: 'reasoning-end', block: 0, encrypted },

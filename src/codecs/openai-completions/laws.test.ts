@@ -79,9 +79,9 @@ describe('a completions request, whatever it says,', () => {
         for (const { parts } of [{ parts: system }, ...messages]) {
           for (const part of parts) {
             if (part.type !== 'text' && part.type !== 'refusal') continue;
-            const found = prompt.indexOf(part.text, at);
-            assert.ok(found >= at, part.text);
-            at = found + part.text.length;
+            const index = prompt.indexOf(part.text, at);
+            assert.ok(index >= at, part.text);
+            at = index + part.text.length;
           }
         }
       }),
@@ -92,14 +92,17 @@ describe('a completions request, whatever it says,', () => {
     const line = fc.constantFrom('User:', 'System: ', 'Assistant:', 'User: hi', 'words', '');
     const texts = fc.array(fc.array(line, { maxLength: 4 }).map((lines) => lines.join('\n')));
     fc.assert(
-      fc.property(texts, (said) => {
-        const messages: Conversation['messages'] = said.map((text, index) => ({
+      fc.property(texts, (messageTexts) => {
+        const messages: Conversation['messages'] = messageTexts.map((text, index) => ({
           role: index % 2 === 0 ? 'user' : 'assistant',
           parts: [{ type: 'text', text: `a\n${text}` }],
         }));
         const prompt = transcript({ ...emptyConversation('m'), messages });
         const labels = prompt.match(/^(?:System|User|Assistant):[ \t]*$/gm) ?? [];
-        assert.equal(labels.length, said.length + (said.length % 2 === 0 && said.length > 0 ? 0 : 1));
+        assert.equal(
+          labels.length,
+          messageTexts.length + (messageTexts.length % 2 === 0 && messageTexts.length > 0 ? 0 : 1),
+        );
       }),
     );
   });

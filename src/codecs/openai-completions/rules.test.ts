@@ -23,10 +23,10 @@ const text = (words: string) => ({ type: 'text', text: words }) as const;
 
 describe('a completions request', () => {
   it('is one message of the user, with the bound that the format has by default', () => {
-    const said = decodeRequest({ model: 'm', prompt: ['Once'] });
-    assert.deepEqual(said.messages, [{ role: 'user', parts: [text('Once')] }]);
-    assert.equal(said.maxOutputTokens, 16);
-    assert.deepEqual(said, decodeRequest({ model: 'm', prompt: 'Once', max_tokens: 16 }));
+    const conversation = decodeRequest({ model: 'm', prompt: ['Once'] });
+    assert.deepEqual(conversation.messages, [{ role: 'user', parts: [text('Once')] }]);
+    assert.equal(conversation.maxOutputTokens, 16);
+    assert.deepEqual(conversation, decodeRequest({ model: 'm', prompt: 'Once', max_tokens: 16 }));
   });
 
   const foreign: [string, JsonObject, string][] = [
@@ -269,7 +269,7 @@ describe('an answer to a client of completions', () => {
   };
 
   it('has a refusal as its text, and no reasoning', () => {
-    const texts = [...written(false).matchAll(/"text":"([^"]*)"/g)].map(([, said]) => said);
+    const texts = [...written(false).matchAll(/"text":"([^"]*)"/g)].map(([, delta]) => delta);
     assert.deepEqual(texts, ['No.', '']);
     assert.match(written(false), /"finish_reason":"content_filter"/);
   });

@@ -18,7 +18,7 @@ const resent = (...input: JsonObject[]) => listOf(encodeRequest(decoded(...input
 const partsIn = (...input: JsonObject[]) => decoded(...input).messages.flatMap(({ parts }) => parts);
 
 /** The parts of a stream of these events, each under the name that its type says. */
-function told(...events: (JsonObject & { type: string })[]): StreamPart[] {
+function decodedParts(...events: (JsonObject & { type: string })[]): StreamPart[] {
   const source = reader();
   const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
   return [...splitFrames(Buffer.from(text)).frames.flatMap((frame) => source.push(frame)), ...source.end()];
@@ -56,12 +56,12 @@ describe('the calls and results of a responses request', () => {
     ...more,
   });
   const answer = (call_id: string, output: unknown) => ({ type: 'function_call_output', call_id, output });
-  const said = (role: string, text: string) => ({ type: 'message', role, content: text });
+  const message = (role: string, text: string) => ({ type: 'message', role, content: text });
   const of = (items: readonly JsonObject[]) =>
     items.map((item) => [item['type'], item['call_id'] ?? item['role'], item['output'] ?? null]);
 
   it('a call without a result gets one, behind the calls beside it', () => {
-    const sent = resent(call('a'), call('b'), answer('b', '2'), said('user', 'x'), call('c'));
+    const sent = resent(call('a'), call('b'), answer('b', '2'), message('user', 'x'), call('c'));
     assert.deepEqual(of(sent.map(objectOf)), [
       ['function_call', 'a', null],
       ['function_call', 'b', null],
@@ -132,7 +132,7 @@ describe('a responses request for a client of another format', () => {
 });
 
 describe('a responses request of Codex', () => {
-  const found = { type: 'function', name: 'route', parameters: { type: 'object' } };
+  const routeTool = { type: 'function', name: 'route', parameters: { type: 'object' } };
   const search = { type: 'tool_search', execution: 'client', description: 'Finds tools', parameters: {} };
 
   it('has calls of the tools that the format knows by type as calls, and failed ones as failed', () => {
@@ -172,17 +172,17 @@ describe('a responses request of Codex', () => {
   });
 
   it('tells what its vendor’s servers did in words, for no client can do it', () => {
-    const [told] = partsIn({ type: 'mcp_call', id: 'mcp_1', server_label: 'docs', output: 'words' });
-    assert.equal(objectOf(told)['text'], '[mcp_call] {"server_label":"docs","output":"words"}');
+    const [part] = partsIn({ type: 'mcp_call', id: 'mcp_1', server_label: 'docs', output: 'words' });
+    assert.equal(objectOf(part)['text'], '[mcp_call] {"server_label":"docs","output":"words"}');
   });
 
   it('offers the search for tools as a function, and what it found once, from then on', () => {
     const items = [
       { type: 'additional_tools', role: 'developer', tools: [search, { ...search, execution: 'server' }] },
       { type: 'tool_search_call', call_id: 'c1', execution: 'client', arguments: { query: 'maps' } },
-      { type: 'tool_search_output', call_id: 'c1', execution: 'client', tools: [found] },
+      { type: 'tool_search_output', call_id: 'c1', execution: 'client', tools: [routeTool] },
       { type: 'tool_search_call', call_id: 'c2', execution: 'client', arguments: '{"query":"maps"}' },
-      { type: 'tool_search_output', call_id: 'c2', execution: 'client', tools: [found] },
+      { type: 'tool_search_output', call_id: 'c2', execution: 'client', tools: [routeTool] },
     ];
     const { messages, tools } = decoded(...items);
     assert.deepEqual(
@@ -242,7 +242,7 @@ describe('a responses stream', () => {
       { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"dir"' },
     ];
     const ended = (status: string) =>
-      told(...begun, { type: `response.${status}`, response: { status, output: [] } }).find(
+      decodedParts(...begun, { type: `response.${status}`, response: { status, output: [] } }).find(
         ({ type }) => type === 'tool-call-end',
       );
     assert.equal(objectOf(ended('incomplete'))['complete'], false);

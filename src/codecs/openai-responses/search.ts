@@ -8,7 +8,7 @@ export const SEARCH_CALL = 'web_search_call';
 /** A search, or a page that was opened or looked through. */
 export function searchOf(item: ResponsesItem): Search {
   const action = objectOf<SearchAction>(item.action);
-  const { id: _, status: __, type: ___, ...said } = item;
+  const { id: _, status: __, type: ___, ...fields } = item;
   const page = textOf(action.url);
   const several = listOf(action.queries).map(textOf);
   const queries = several.length > 0 ? several : [textOf(action.query) || page];
@@ -19,7 +19,7 @@ export function searchOf(item: ResponsesItem): Search {
       .filter((url) => url !== '')
       .map((url) => ({ url, title: null })),
     failed: item.status === 'failed',
-    text: `[${SEARCH_CALL}] ${JSON.stringify(said)}`,
+    text: `[${SEARCH_CALL}] ${JSON.stringify(fields)}`,
     native: { format: 'openai-responses', values: [item] },
   };
 }

@@ -17,7 +17,7 @@ export interface ChoiceAnswer {
   readonly counted: boolean;
   chunk(chunk: ChoiceChunk): StreamPart[];
   /** The parts of a record that is understood without the parser; null for any other. */
-  known?(data: string): StreamPart[] | null;
+  readByTemplate?(data: string): StreamPart[] | null;
   /** Shows a record before its chunk is read, to know others like it. */
   seen?(data: string): void;
   /** A chunk from after the end, of which only the usage counts. */
@@ -52,7 +52,7 @@ export function choiceReader(answer: ChoiceAnswer): PartReader {
       if (ended) return [];
       const written = !(frame instanceof ValueFrame);
       if (written && answer.answered && !done && frame.event === '') {
-        const parts = answer.known?.(frame.data) ?? null;
+        const parts = answer.readByTemplate?.(frame.data) ?? null;
         if (parts !== null) return parts;
       }
       if (written && frame.data.trim() === '') return [];

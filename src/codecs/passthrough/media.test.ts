@@ -13,7 +13,7 @@ function read(format: WireFormat, text: string, more: Partial<MediaAnswer> = {})
   return media.usageOfAnswer({ kind: 'json', head: bytes, tail: bytes, counted: 0, ...more });
 }
 
-const said = (usage: Partial<Usage>) => ({ usage: { ...noUsage, ...usage }, estimated: false });
+const exactUsage = (usage: Partial<Usage>) => ({ usage: { ...noUsage, ...usage }, estimated: false });
 
 const picture = { created: 1, data: [{ b64_json: 'aGk=' }], size: '1024x1024' };
 
@@ -27,11 +27,14 @@ describe('usage of pictures', () => {
         total_tokens: 4210,
       };
       const whole = { input: 10, imageInput: 40, imageOutput: 4160 };
-      assert.deepEqual(read(format, JSON.stringify({ ...picture, usage }), { counted: 1 }), said(whole));
+      assert.deepEqual(
+        read(format, JSON.stringify({ ...picture, usage }), { counted: 1 }),
+        exactUsage(whole),
+      );
       const detailed = { ...usage, output_tokens_details: { image_tokens: 4000, text_tokens: 160 } };
       assert.deepEqual(
         read(format, JSON.stringify({ ...picture, usage: detailed })),
-        said({ ...whole, imageOutput: 4000, output: 160 }),
+        exactUsage({ ...whole, imageOutput: 4000, output: 160 }),
       );
     });
 
@@ -42,11 +45,11 @@ describe('usage of pictures', () => {
         usage: { input_tokens: 5, output_tokens: 7, total_tokens: 12 },
       };
       const events = `event: image_generation.partial_image\ndata: {"b64_json":"eA=="}\n\nevent: ${done.type}\ndata: ${JSON.stringify(done)}\n\n`;
-      assert.deepEqual(read(format, events, { kind: 'events' }), said({ input: 5, imageOutput: 7 }));
+      assert.deepEqual(read(format, events, { kind: 'events' }), exactUsage({ input: 5, imageOutput: 7 }));
     });
 
     it(`${format}: counts the pictures where no tokens are reported`, () => {
-      assert.deepEqual(read(format, JSON.stringify(picture), { counted: 3 }), said({ images: 3 }));
+      assert.deepEqual(read(format, JSON.stringify(picture), { counted: 3 }), exactUsage({ images: 3 }));
       assert.equal(read(format, JSON.stringify({ created: 1, data: [] })), null);
       assert.equal(read(format, '<html>', { kind: 'other', counted: 3 }), null);
     });
@@ -54,19 +57,19 @@ describe('usage of pictures', () => {
 
   it('is found in the last bytes of an answer that is too large to hold', () => {
     const tail = '…AAAA"}],"usage":{"input_tokens":5,"output_tokens":7}}';
-    assert.deepEqual(read('openai-images', tail), said({ input: 5, imageOutput: 7 }));
+    assert.deepEqual(read('openai-images', tail), exactUsage({ input: 5, imageOutput: 7 }));
   });
 });
 
 describe('usage of speech', () => {
-  const asked = (body: unknown) =>
+  const requestUsage = (body: unknown) =>
     codecOf('openai-speech').media?.usageOfRequest(Buffer.from(JSON.stringify(body)));
 
   it('is the characters of the request, as people count them', () => {
-    assert.deepEqual(asked({ model: 'tts-1', input: 'Grüße 🙂' }), said({ characters: 7 }));
-    assert.equal(asked({ model: 'tts-1' }), null);
-    assert.equal(asked({ model: 'tts-1', input: ['a'] }), null);
-    assert.equal(asked(null), null);
+    assert.deepEqual(requestUsage({ model: 'tts-1', input: 'Grüße 🙂' }), exactUsage({ characters: 7 }));
+    assert.equal(requestUsage({ model: 'tts-1' }), null);
+    assert.equal(requestUsage({ model: 'tts-1', input: ['a'] }), null);
+    assert.equal(requestUsage(null), null);
   });
 
   it('is the tokens that the last event of a stream reports', () => {
@@ -74,7 +77,7 @@ describe('usage of speech', () => {
     const events = `data: {"type":"speech.audio.delta","audio":"aGk="}\n\ndata: ${JSON.stringify({ type: 'speech.audio.done', usage })}\n\n`;
     assert.deepEqual(
       read('openai-speech', events, { kind: 'events' }),
-      said({ input: 14, audioOutput: 101 }),
+      exactUsage({ input: 14, audioOutput: 101 }),
     );
     assert.equal(read('openai-speech', 'ID3…', { kind: 'other' }), null);
   });
@@ -102,9 +105,9 @@ describe('usage of recorded speech', () => {
   for (const [name, usage, expected] of cases) {
     it(`is ${name}`, () => {
       for (const format of ['openai-transcriptions', 'openai-translations'] as const) {
-        assert.deepEqual(read(format, JSON.stringify({ text: 'hi', usage })), said(expected));
+        assert.deepEqual(read(format, JSON.stringify({ text: 'hi', usage })), exactUsage(expected));
         const done = JSON.stringify({ type: 'transcript.text.done', text: 'hi', usage });
-        assert.deepEqual(read(format, `data: ${done}\n\n`, { kind: 'events' }), said(expected));
+        assert.deepEqual(read(format, `data: ${done}\n\n`, { kind: 'events' }), exactUsage(expected));
       }
     });
   }
@@ -193,10 +196,11 @@ it('no answer, however damaged, makes a codec fail', () => {
       const bytes = Buffer.from(body);
       for (const { media, readUsage } of codecs) {
         readUsage(bytes);
-        const found = media?.usageOfAnswer({ kind, head: bytes, tail: bytes, counted });
+        const mediaUsage = media?.usageOfAnswer({ kind, head: bytes, tail: bytes, counted });
         media?.usageOfRequest(bytes);
-        if (found)
-          for (const count of Object.values(found.usage)) assert.ok(Number.isFinite(count) && count >= 0);
+        if (mediaUsage)
+          for (const count of Object.values(mediaUsage.usage))
+            assert.ok(Number.isFinite(count) && count >= 0);
       }
     }),
   );

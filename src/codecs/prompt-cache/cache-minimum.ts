@@ -51,11 +51,11 @@ const byModel: readonly (readonly [name: string, tokens: number])[] = minimums
 export function leastCached(model: string): number {
   if (!ANTHROPIC.test(model)) return LEAST;
   const name = model.toLowerCase().replaceAll('.', '-');
-  return byModel.find(([known]) => isModel(name, known))?.[1] ?? LEAST;
+  return byModel.find(([modelName]) => isModel(name, modelName))?.[1] ?? LEAST;
 }
 
 /** Whether `name` has the name of the model in it, and no further number of a version behind it. */
-function isModel(name: string, known: string): boolean {
-  const at = name.indexOf(known);
-  return at !== -1 && !/^-?\d{1,2}(?!\d)/.test(name.slice(at + known.length));
+function isModel(name: string, modelName: string): boolean {
+  const at = name.indexOf(modelName);
+  return at !== -1 && !/^-?\d{1,2}(?!\d)/.test(name.slice(at + modelName.length));
 }

@@ -46,9 +46,9 @@ describe('the tools of a conversation', () => {
   });
 
   it('keep strict while their schema may be held to it, else get an explicit no; false and nothing stay', () => {
-    const strict = (asked: FunctionTool, target: Parameters<typeof fitTools>[1]) => {
+    const strict = (requested: FunctionTool, target: Parameters<typeof fitTools>[1]) => {
       const dropped: string[] = [];
-      const [one] = fitTools([asked], target, dropped).tools;
+      const [one] = fitTools([requested], target, dropped).tools;
       return [one !== undefined && 'strict' in one ? one.strict : undefined, ...dropped];
     };
     assert.deepEqual(strict(tool(closed, true), openai), [true]);
@@ -216,8 +216,8 @@ describe('a request on its way to another format', () => {
     };
     const { conversation, dropped, tools } = adapted(schema, null);
     assert.deepEqual(dropped, ['output_config.format.not', 'tools.do.it.not']);
-    const [asked] = chat.conversation.encodeRequest(conversation, plainDialect)['tools'] as JsonObject[];
-    const { name, parameters } = objectOf(asked?.['function']);
+    const [tool] = chat.conversation.encodeRequest(conversation, plainDialect)['tools'] as JsonObject[];
+    const { name, parameters } = objectOf(tool?.['function']);
     assert.deepEqual(parameters, {
       type: 'object',
       properties: { a: { type: 'string', enum: ['1'] } },

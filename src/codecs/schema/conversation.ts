@@ -30,7 +30,7 @@ export function fitTools(
     if (tool.kind !== 'function') return tool;
     const path = `tools.${tool.name}`;
     const { plan, schema } = fitOne(tool, rules, path, dropped, fit);
-    const strict = kept(tool.strict, schema, rules, path, dropped);
+    const strict = strictFlag(tool.strict, schema, rules, path, dropped);
     const result = { ...tool, schema, strict };
     if (plan !== null) plans.set(result, plan);
     return result;
@@ -52,7 +52,7 @@ function fitOne(
 }
 
 /** `strict`, as long as the schema is of the kind that may be held to it; else an explicit no, for some hold it to be the default. */
-function kept(
+function strictFlag(
   strict: boolean | null,
   schema: FunctionTool['schema'],
   { strictRefused }: SchemaRules,
@@ -78,5 +78,5 @@ export function fitOutput(
   const rules = outputRulesFor(format, name);
   const { lost, schema } = fitSchema(output.schema, rules, path);
   dropped.push(...lost.map((keyword) => `${path}.${keyword}`));
-  return { ...output, schema, strict: kept(output.strict, schema, rules, path, dropped) };
+  return { ...output, schema, strict: strictFlag(output.strict, schema, rules, path, dropped) };
 }

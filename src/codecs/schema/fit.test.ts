@@ -131,10 +131,10 @@ describe('any schema', () => {
   for (const name of narrow) {
     it(`has no keyword that ${name} refuses, and fits when it is fitted again`, () => {
       fc.assert(
-        fc.property(schema, (asked) => {
-          const before = JSON.stringify(asked);
-          const { plan, schema: result } = fit(asked, name);
-          assert.equal(JSON.stringify(asked), before, 'the client’s schema is not touched');
+        fc.property(schema, (requested) => {
+          const before = JSON.stringify(requested);
+          const { plan, schema: result } = fit(requested, name);
+          assert.equal(JSON.stringify(requested), before, 'the client’s schema is not touched');
           assertFit(result, schemaRules[name]);
           const again = fit(result, name);
           assert.ok(
@@ -142,7 +142,7 @@ describe('any schema', () => {
             JSON.stringify([result, again.schema]).slice(0, 2_000),
           );
           assert.deepEqual(again.lost, []);
-          assert.equal(JSON.stringify(fit(asked, name).schema), JSON.stringify(result));
+          assert.equal(JSON.stringify(fit(requested, name).schema), JSON.stringify(result));
           if (plan !== null) assert.doesNotThrow(() => restoreArguments('{"a":["1",{"b":"2"}]}', plan));
         }),
         { numRuns: 300 },
@@ -151,19 +151,19 @@ describe('any schema', () => {
   }
 
   it('says no second time that a choice of nothing but null may be null', () => {
-    const asked = { properties: { a: { anyOf: [{ const: null }], nullable: true } } };
-    const { schema: once } = fit(asked, 'gemini-chat');
+    const requested = { properties: { a: { anyOf: [{ const: null }], nullable: true } } };
+    const { schema: once } = fit(requested, 'gemini-chat');
     assert.deepEqual(fit(once, 'gemini-chat').schema, once);
   });
 
   it('keeps a choice between nothing but nulls as it is, however deep', () => {
-    const asked = { prefixItems: [{ const: null }, { anyOf: [true, {}], const: null }], items: false };
-    const { schema: once } = fit(asked, 'moonshot');
+    const requested = { prefixItems: [{ const: null }, { anyOf: [true, {}], const: null }], items: false };
+    const { schema: once } = fit(requested, 'moonshot');
     assert.deepEqual(fit(once, 'moonshot').schema, once);
   });
 
   it('is itself under the full rules', () => {
-    fc.assert(fc.property(schema, (asked) => assert.equal(fit(asked, 'full').schema, asked)));
+    fc.assert(fc.property(schema, (requested) => assert.equal(fit(requested, 'full').schema, requested)));
   });
 });
 

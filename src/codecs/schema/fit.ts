@@ -139,7 +139,7 @@ function plainOf(schema: JsonObject, walk: Walk): JsonObject {
   result = plainTypes(possible(wellFormed(result), rules));
   if (!accepts(rules, 'allOf')) result = plainTypes(merged(result, lost));
   result = inclusive(tuples(renamed(result, rules), rules, lost), rules, lost);
-  return known(typed(result, rules), walk);
+  return withSupportedKeywords(typed(result, rules), walk);
 }
 
 /** What is to be in an array, and only declared properties among the required. */
@@ -166,7 +166,7 @@ function needed(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonObject 
 const bounds: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'minItems', 'maxItems']);
 
 /** The schema of keywords that the target takes; the others are told in the description. */
-function known(schema: JsonObject, { lost, rules }: Walk): JsonObject {
+function withSupportedKeywords(schema: JsonObject, { lost, rules }: Walk): JsonObject {
   const takes = (key: string, value: unknown) =>
     // Until it is said in the target's own way.
     (accepts(rules, key) || (key === 'nullable' && value === true)) &&

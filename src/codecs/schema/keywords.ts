@@ -114,7 +114,7 @@ export function typeOfValue(value: unknown): TypeName {
 export function typesOf({ type }: JsonObject): TypeName[] {
   const named = (Array.isArray(type) ? type : [type]).flatMap((one) => {
     const name = typeof one === 'string' ? one.toLowerCase() : '';
-    return typeNames.filter((known) => known === name);
+    return typeNames.filter((typeName) => typeName === name);
   });
   return [...new Set(named)];
 }

@@ -25,11 +25,14 @@ export function recursive(root: JsonObject, lost: Lost): JsonObject {
   };
   const definitions = circular.map((reference) => {
     const target = leadsTo(root, reference) ?? {};
-    return [names.get(reference) ?? '', inlined(root, lost, { kept: keepReference, from: target })] as const;
+    return [
+      names.get(reference) ?? '',
+      inlined(root, lost, { unresolved: keepReference, from: target }),
+    ] as const;
   });
   const first = typeof root['$ref'] === 'string' ? leadsTo(root, root['$ref']) : null;
   return {
-    ...inlined(root, lost, { kept: keepReference, from: { ...without(root, '$ref'), ...first } }),
+    ...inlined(root, lost, { unresolved: keepReference, from: { ...without(root, '$ref'), ...first } }),
     $defs: Object.fromEntries(definitions),
   };
 }

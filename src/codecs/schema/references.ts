@@ -11,7 +11,7 @@ const MAX_WITHIN_ITSELF = 1;
 
 interface Inlining {
   /** What a schema with a reference becomes where that stays; null where what it leads to takes its place. */
-  kept(schema: JsonObject): JsonObject | null;
+  unresolved(schema: JsonObject): JsonObject | null;
   /** The schema of the document that is written. */
   from: JsonObject;
 }
@@ -20,7 +20,7 @@ interface Inlining {
 export function inlined(
   root: JsonObject,
   lost: Lost,
-  { from, kept }: Inlining = { from: root, kept: () => null },
+  { from, unresolved: kept }: Inlining = { from: root, unresolved: () => null },
 ): JsonObject {
   const open = new Map<string, number>();
   let written = 0;

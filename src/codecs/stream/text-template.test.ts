@@ -18,7 +18,7 @@ function templateOf(data: string): TextTemplate {
 }
 
 describe('a template of records with text', () => {
-  const known = templateOf('{"id":"a","text":"a","end":null}');
+  const template = templateOf('{"id":"a","text":"a","end":null}');
   const cases: [string, string, string | null][] = [
     ['other words', '{"id":"a","text":"b c","end":null}', 'b c'],
     ['no words', '{"id":"a","text":"","end":null}', ''],
@@ -33,7 +33,8 @@ describe('a template of records with text', () => {
     ['a raw control character', '{"id":"a","text":"b\tc","end":null}', null],
     ['less than the template', '{"id":"a","text":","end":null}', null],
   ];
-  for (const [what, data, text] of cases) it(`reads ${what}`, () => assert.equal(known.textIn(data), text));
+  for (const [what, data, text] of cases)
+    it(`reads ${what}`, () => assert.equal(template.textIn(data), text));
 
   it('knows nothing before it has learned, and learns nothing from records without a plain text', () => {
     for (const data of [

@@ -75,7 +75,7 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
   const marks = route.cacheMarks && !refused.includes(CACHE_CONTROL);
   const wordOf = (concept: Concept) => clientWord(from.conversation, concept, request);
   const wordsOf = (some: readonly Concept[]) =>
-    some.filter((concept) => concepts[concept].asked(completed)).map(wordOf);
+    some.filter((concept) => concepts[concept].isRequested(completed)).map(wordOf);
   const { conversation, dropped, tools, written } = adapt(completed, {
     from,
     to,
@@ -101,8 +101,8 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
     : amended;
   const left = refused.filter((path) => hasField(encoded, path));
   const refusedWords = left.flatMap((path) => {
-    const meant = conceptsOf(path, to);
-    return meant.length === 0 ? [path] : wordsOf(meant);
+    const concepts = conceptsOf(path, to);
+    return concepts.length === 0 ? [path] : wordsOf(concepts);
   });
   return {
     body: left.reduce(withoutField, encoded),
@@ -113,7 +113,7 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
     lowered: most === null ? null : loweredCap(outputCapOf(from, request), most),
     addsTurn,
     tools,
-    oneCall: concepts.parallelToolCalls.asked(completed),
+    oneCall: concepts.parallelToolCalls.isRequested(completed),
     allowedTools: completed.toolChoice?.kind === 'allowed' ? completed.toolChoice.names : null,
   };
 }
@@ -161,8 +161,8 @@ export function withoutTurns(request: JsonObject): JsonObject {
   return rest;
 }
 
-function loweredCap(asked: ReturnType<typeof outputCapOf>, most: number): string | null {
-  return asked === null || asked.cap <= most ? null : `${asked.name}=${most}`;
+function loweredCap(requested: ReturnType<typeof outputCapOf>, most: number): string | null {
+  return requested === null || requested.cap <= most ? null : `${requested.name}=${most}`;
 }
 
 /** What a field of the target's request stands for. */

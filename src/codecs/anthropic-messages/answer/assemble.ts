@@ -17,14 +17,14 @@ const endKeys = ['stop_reason', 'stop_sequence', 'stop_details'] as const;
 export function framesOf(response: MessagesAnswer): Frame[] {
   const { content, usage: counts, ...rest } = response;
   const usage = { input_tokens: 0, output_tokens: 0, ...objectOf(counts) };
-  const known = endKeys.filter((key) => key in rest);
-  const message = { ...rest, content: [], ...nullsOf(known), usage: { ...usage, output_tokens: 0 } };
+  const presentEndKeys = endKeys.filter((key) => key in rest);
+  const message = { ...rest, content: [], ...nullsOf(presentEndKeys), usage: { ...usage, output_tokens: 0 } };
   const frames = [eventFrame({ type: 'message_start', message })];
   for (const [index, block] of listOf(content).entries()) frames.push(...blockFrames(index, objectOf(block)));
   const delta = {
     stop_reason: null,
     stop_sequence: null,
-    ...Object.fromEntries(known.map((key) => [key, rest[key]])),
+    ...Object.fromEntries(presentEndKeys.map((key) => [key, rest[key]])),
   };
   frames.push(eventFrame({ type: 'message_delta', delta, usage }), eventFrame({ type: 'message_stop' }));
   return frames;

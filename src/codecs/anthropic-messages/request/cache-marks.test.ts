@@ -91,11 +91,14 @@ describe('marks for the prompt cache', () => {
   });
 
   it('are not set on a prompt that is too short to be kept', () => {
-    const asked = (model: string, bytes: number) =>
+    const hasMarks = (model: string, bytes: number) =>
       marksOf({ model, messages: [user(text('x'.repeat(bytes)))], tools: [tool] }).length > 0;
-    assert.deepEqual([asked('claude-sonnet-5', 1_000), asked('claude-sonnet-5', 3_000)], [false, true]);
-    assert.deepEqual([asked('claude-haiku-4-5', 7_000), asked('claude-haiku-4-5', 9_000)], [false, true]);
-    assert.deepEqual([asked('my-alias', 500), asked('my-alias', 1_500)], [false, true]);
+    assert.deepEqual([hasMarks('claude-sonnet-5', 1_000), hasMarks('claude-sonnet-5', 3_000)], [false, true]);
+    assert.deepEqual(
+      [hasMarks('claude-haiku-4-5', 7_000), hasMarks('claude-haiku-4-5', 9_000)],
+      [false, true],
+    );
+    assert.deepEqual([hasMarks('my-alias', 500), hasMarks('my-alias', 1_500)], [false, true]);
   });
 
   it('know the vendor’s minimum by the many names of a model', () => {
@@ -167,12 +170,12 @@ describe('a conversation that grows', () => {
       fc.property(session, ({ first, steps, system, tools }) => {
         const messages = [user(...first)];
         const requests: JsonObject[] = [];
-        const kept: number[] = [];
+        const cachedSizes: number[] = [];
         const ask = () => {
           const last = listOf(objectOf(messages.at(-1))['content']).map(objectOf);
           const noted = user(...last, text(`It is step ${requests.length}.`));
           requests.push(request({ tools, system, messages: [...messages.slice(0, -1), noted] }));
-          kept.push(total(counted([request({ tools, system, messages: [...messages] })])[0]));
+          cachedSizes.push(total(counted([request({ tools, system, messages: [...messages] })])[0]));
         };
         ask();
         for (const { answer, next } of steps) {
@@ -180,7 +183,7 @@ describe('a conversation that grows', () => {
           ask();
         }
         for (const [index, usage] of counted(requests).slice(2).entries())
-          assert.equal(usage.cache_read_input_tokens, kept[index]);
+          assert.equal(usage.cache_read_input_tokens, cachedSizes[index]);
       }),
     );
   });

@@ -72,7 +72,7 @@ export function ownFields(body: MessagesRequest & JsonObject): JsonObject | null
     if (isObject(message)) fields.addFrom(message, knownOfMessage, MESSAGES);
   for (const tool of listOf(body.tools))
     if (isObject(tool) && isFunction(tool)) fields.addOfTool(tool, tool.name, knownOfTool, TOOLS);
-  return fields.found();
+  return fields.collected();
 }
 
 type NamedTool = ToolOffer & { name: string };

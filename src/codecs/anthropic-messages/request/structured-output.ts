@@ -87,18 +87,18 @@ export function outputSchema(schema: JsonObject): JsonObject {
 function fitted(schema: JsonObject, depth: number): JsonObject {
   if (depth > MAX_DEPTH) return schema;
   const result = new Map<string, unknown>();
-  const told: string[] = [];
+  const refusedKeywords: string[] = [];
   for (const [key, value] of Object.entries(schema)) {
     if (silent.has(key)) continue;
-    if (isRefused(key, value)) told.push(`${key}: ${JSON.stringify(value)}`);
+    if (isRefused(key, value)) refusedKeywords.push(`${key}: ${JSON.stringify(value)}`);
     // The vendor knows no "exactly one".
     else result.set(key === 'oneOf' && !('anyOf' in schema) ? 'anyOf' : key, inner(key, value, depth + 1));
   }
   if (isObjectSchema(schema)) result.set('additionalProperties', false);
-  if (told.length > 0) {
-    const said = textOrNull(objectOf<SchemaWords>(schema).description);
-    const description = said === null ? '' : `${said}\n\n`;
-    result.set('description', `${description}{${told.join(', ')}}`);
+  if (refusedKeywords.length > 0) {
+    const original = textOrNull(objectOf<SchemaWords>(schema).description);
+    const description = original === null ? '' : `${original}\n\n`;
+    result.set('description', `${description}{${refusedKeywords.join(', ')}}`);
   }
   return Object.fromEntries(result);
 }

@@ -116,7 +116,7 @@ export function effortOf(reasoning: Reasoning | null, model: string): string | u
   const counted = traits.thinking === 'adaptive' && effort === null && budgetTokens !== null;
   const word = efforts[counted ? effortOfBudget(budgetTokens) : (effort ?? '')];
   if (word === undefined || traits.efforts.includes(word)) return word;
-  return traits.efforts.findLast((taken) => ranks.indexOf(taken) <= ranks.indexOf(word));
+  return traits.efforts.findLast((accepted) => ranks.indexOf(accepted) <= ranks.indexOf(word));
 }
 
 const ranks = ['low', 'medium', 'high', 'xhigh', 'max'];

@@ -58,10 +58,10 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
       if (!finished) return null;
       continue;
     }
-    for (const { candidates: found, ...fields } of chunks ?? []) {
+    for (const { candidates: chunkCandidates, ...fields } of chunks ?? []) {
       overlay(answer, fields);
       finished ||= blockReasonIn(fields) !== '';
-      for (const candidate of listOf(found).filter(isObject)) {
+      for (const candidate of listOf(chunkCandidates).filter(isObject)) {
         finished ||= finishReasonIn(candidate) !== '';
         addCandidate(candidates, candidate);
       }

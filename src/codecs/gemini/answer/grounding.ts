@@ -108,13 +108,13 @@ interface Support {
 export function citationsIn(
   grounding: GroundingMetadata,
   cited: CitationMetadata,
-  said: AnswerText,
+  answer: AnswerText,
 ): CitationPart[] {
-  const span = said.last;
+  const span = answer.last;
   if (span === undefined) return [];
   const supports = [...supportsIn(grounding), ...citedIn(cited)];
   if (supports.length === 0) return [];
-  const locate = locator(said.text);
+  const locate = locator(answer.text);
   return supports.map(({ segment, source }) => {
     const place = locate(segment);
     const inside = place !== null && place.start >= span.from;
@@ -209,10 +209,10 @@ export function searchIn(grounding: GroundingMetadata): Search | null {
 export function groundingOf(
   citations: readonly CitationPart[],
   searches: readonly Search[],
-  said: AnswerText,
+  answer: AnswerText,
 ): JsonObject | null {
   if (citations.length === 0 && searches.length === 0) return null;
-  const { text } = said;
+  const { text } = answer;
   const offsets = text === null ? null : byteOffsets(text);
   const chunks = new Map<string, { index: number; chunk: JsonObject }>();
   const chunkOf = (chunk: JsonObject) => {
@@ -224,7 +224,7 @@ export function groundingOf(
   const groundingSupports: JsonObject[] = [];
   for (const { block, citation } of citations) {
     const chunk = chunkOf(chunkOfCitation(citation));
-    const span = said.span(block);
+    const span = answer.span(block);
     if (text === null || offsets === null || span === undefined) continue;
     const from = Math.min(span.from + (citation.start ?? 0), span.to);
     const to = citation.end === null ? span.to : Math.min(span.from + citation.end, span.to);

@@ -132,8 +132,8 @@ describe('a gemini stream, whatever it says,', () => {
           assert.equal('finishReason' in objectOf(candidate), ended);
           assert.equal('usageMetadata' in chunk, ended);
           // The vendor's client throws a conversation away for a chunk without parts.
-          const { parts: said, role } = objectOf(objectOf(candidate)['content']);
-          assert.ok(listOf(said).length > 0 && role === 'model');
+          const { parts: contentParts, role } = objectOf(objectOf(candidate)['content']);
+          assert.ok(listOf(contentParts).length > 0 && role === 'model');
           assert.equal(chunk['modelVersion'], 'a');
         }
         assert.deepEqual(

@@ -373,8 +373,8 @@ describe('an answer of Google', () => {
       { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '2' } },
       { text: 'Two.' },
     ];
-    const told = read(chunk(parts, stop));
-    assert.deepEqual(brief(told).slice(0, 6), [
+    const answerParts = read(chunk(parts, stop));
+    assert.deepEqual(brief(answerParts).slice(0, 6), [
       'reasoning-start 0',
       'reasoning-end 0 c2ln',
       'image 1',
@@ -382,16 +382,19 @@ describe('an answer of Google', () => {
       'native 3 codeExecutionResult',
       'text-start 4',
     ]);
-    assert.deepEqual(partsOf(write(told)), [...parts, { text: '' }]);
+    assert.deepEqual(partsOf(write(answerParts)), [...parts, { text: '' }]);
   });
 
   it('cites by UTF-8 bytes, which become UTF-16 positions', () => {
     const cites = read(...fixture('grounding.sse').map((frame) => JSON.parse(frame.data))).flatMap((part) =>
       part.type === 'citation' ? [part] : [],
     );
-    const said = 'Zürich liegt am See. 東京 is larger.';
+    const answerText = 'Zürich liegt am See. 東京 is larger.';
     assert.deepEqual(
-      cites.map(({ citation: { end: to, start: from, title } }) => [said.slice(from ?? 0, to ?? 0), title]),
+      cites.map(({ citation: { end: to, start: from, title } }) => [
+        answerText.slice(from ?? 0, to ?? 0),
+        title,
+      ]),
       [
         ['Zürich liegt am See.', 'stadt-zuerich.ch'],
         ['東京 is larger.', 'stadt-zuerich.ch'],

@@ -42,14 +42,14 @@ function classify(frame: Frame): FrameMeaning {
 function meaningOf(chunk: GeminiAnswer): FrameMeaning {
   const { candidates } = chunk;
   if (blockReasonIn(chunk) !== '') return 'end';
-  if (!Array.isArray(candidates)) return known(chunk) ? 'preamble' : 'content';
+  if (!Array.isArray(candidates)) return isReport(chunk) ? 'preamble' : 'content';
   const candidateList = listOf(candidates).filter(isObject);
   if (candidateList.some((candidate) => finishReasonIn(candidate) !== '')) return 'end';
   return candidateList.some((candidate) => partsIn(candidate).some(carries)) ? 'content' : 'preamble';
 }
 
 /** A chunk that only reports. */
-function known(chunk: GeminiAnswer): boolean {
+function isReport(chunk: GeminiAnswer): boolean {
   return 'usageMetadata' in chunk || 'promptFeedback' in chunk || 'responseId' in chunk;
 }
 

@@ -56,8 +56,8 @@ function textsAt(config: GenerationConfig, name: keyof GenerationConfig): string
 }
 
 function logprobsOf(config: GenerationConfig, alternatives: number | null): number | null {
-  const asked = flagAt(config, 'responseLogprobs', `${CONFIG}.responseLogprobs`);
-  return asked === true ? (alternatives ?? 0) : null;
+  const enabled = flagAt(config, 'responseLogprobs', `${CONFIG}.responseLogprobs`);
+  return enabled === true ? (alternatives ?? 0) : null;
 }
 
 const JSON_TYPE = 'application/json';

@@ -61,7 +61,7 @@ export function ownFields(body: GeminiRequest): JsonObject | null {
   for (const [tool] of messagesAt(body, 'tools', 'tools'))
     for (const [declaration] of messagesAt<ToolOffer>(tool, 'functionDeclarations', 'tools'))
       fields.addOfTool(declaration, nameOf(declaration), knownOfFunction, FUNCTIONS);
-  return fields.found();
+  return fields.collected();
 }
 
 /** The request with the fields that `ownMembers` found, where they were. */

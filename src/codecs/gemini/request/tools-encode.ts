@@ -48,7 +48,7 @@ export function toolConfigOf({ toolChoice, tools }: Conversation): JsonObject | 
   return { functionCallingConfig: choiceOf(toolChoice, names) };
 }
 
-function choiceOf(choice: ToolChoice, known: ReadonlySet<string>): JsonObject {
+function choiceOf(choice: ToolChoice, toolNames: ReadonlySet<string>): JsonObject {
   switch (choice.kind) {
     case 'auto':
       return { mode: 'AUTO' };
@@ -57,15 +57,15 @@ function choiceOf(choice: ToolChoice, known: ReadonlySet<string>): JsonObject {
     case 'required':
       return { mode: 'ANY' };
     case 'tool':
-      return narrowed('ANY', [choice.name], known);
+      return narrowed('ANY', [choice.name], toolNames);
     case 'allowed':
       // In the mode AUTO the vendor takes no names.
-      return narrowed(choice.required ? 'ANY' : 'VALIDATED', choice.names, known);
+      return narrowed(choice.required ? 'ANY' : 'VALIDATED', choice.names, toolNames);
   }
 }
 
-function narrowed(mode: string, names: readonly string[], known: ReadonlySet<string>): JsonObject {
-  const allowed = names.filter((name) => known.has(name));
+function narrowed(mode: string, names: readonly string[], toolNames: ReadonlySet<string>): JsonObject {
+  const allowed = names.filter((name) => toolNames.has(name));
   if (allowed.length > 0) return { mode, allowedFunctionNames: allowed };
   return { mode: mode === 'VALIDATED' ? 'AUTO' : mode };
 }

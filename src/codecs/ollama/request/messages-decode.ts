@@ -105,8 +105,8 @@ function callOf(call: unknown, pairing: CallPairing, path: string): Part {
   const called: Called = objectAt(wire, 'function', `${path}.function`) ?? {};
   const name = textAt(called, 'name', `${path}.function.name`) ?? '';
   if (name === '') throw wrong(`${path}.function.name`, 'the name of a tool');
-  const { arguments: given } = called;
-  const input = isArguments(given) ? argumentText(given) : null;
+  const { arguments: args } = called;
+  const input = isArguments(args) ? argumentText(args) : null;
   if (input === null) throw wrong(`${path}.function.arguments`, 'an object, and not nested too deeply');
   const id = pairing.called(name, textAt(wire, 'id', `${path}.id`) ?? '');
   return { type: 'tool-call', id, name, input, kind: 'function' };

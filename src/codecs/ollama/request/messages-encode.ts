@@ -64,8 +64,8 @@ function restMessages(
   return list;
 }
 
-function instructions(said: readonly string[]): JsonObject[] {
-  const content = asParagraphs(said);
+function instructions(texts: readonly string[]): JsonObject[] {
+  const content = asParagraphs(texts);
   return content === '' ? [] : [{ role: 'system', content }];
 }
 

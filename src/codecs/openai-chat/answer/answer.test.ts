@@ -29,8 +29,8 @@ const context: AnswerContext = {
   request: {},
 };
 
-function written(parts: readonly StreamPart[], asked: Partial<AnswerContext> = {}): string {
-  const target = writer({ ...context, ...asked });
+function written(parts: readonly StreamPart[], options: Partial<AnswerContext> = {}): string {
+  const target = writer({ ...context, ...options });
   return encodeFrames(parts.flatMap((part) => target.push(part)));
 }
 
@@ -199,10 +199,10 @@ describe('a chat stream, whatever it says,', () => {
         assert.equal(message['content'] ?? '', textIn(parts, 'text-delta'));
         assert.equal(message['refusal'] ?? '', textIn(parts, 'refusal-delta'));
         assert.ok('refusal' in message && 'content' in message);
-        const told = listOf(message['tool_calls'])
+        const calls = listOf(message['tool_calls'])
           .map(objectOf)
           .map(({ function: called, id }) => [id, objectOf(called)['name'], objectOf(called)['arguments']]);
-        assert.deepEqual(told, callsIn(parts));
+        assert.deepEqual(calls, callsIn(parts));
         const again = readBack(encodeFramesOf(whole));
         assertBalanced(again);
         assert.deepEqual(callsIn(again), callsIn(parts));
@@ -224,12 +224,12 @@ describe('a chat stream, whatever it says,', () => {
             usage,
           };
           const stream = written([{ type: 'message-start', id: 'm', model: 'm', usage: null }, end]);
-          const told = objectOf(chunksOf(stream).at(-1)?.['usage']);
-          const { cached_tokens, cache_write_tokens = 0 } = objectOf(told['prompt_tokens_details']) as {
+          const reported = objectOf(chunksOf(stream).at(-1)?.['usage']);
+          const { cached_tokens, cache_write_tokens = 0 } = objectOf(reported['prompt_tokens_details']) as {
             cached_tokens: number;
             cache_write_tokens?: number;
           };
-          assert.equal(told['prompt_tokens'], usage.input + cached_tokens + cache_write_tokens);
+          assert.equal(reported['prompt_tokens'], usage.input + cached_tokens + cache_write_tokens);
           assert.deepEqual(endOf(readBack(stream)), { ...end, rawFinishReason: 'stop' });
         },
       ),
@@ -273,7 +273,8 @@ describe('the writer of a chat stream', () => {
       ['other', 'stop'],
       ['tool-calls', 'stop'],
     ];
-    for (const [reason, told] of expected) assert.equal(lastReason([start, end(reason)]), told, reason);
+    for (const [reason, encodedReason] of expected)
+      assert.equal(lastReason([start, end(reason)]), encodedReason, reason);
     const called: StreamPart[] = [
       start,
       call(0, 'function'),
@@ -608,7 +609,7 @@ describe('the reader of a chat stream', () => {
   });
 
   it('has a reason for every finish reason', () => {
-    for (const [said, told] of [
+    for (const [rawReason, reason] of [
       ['stop', 'stop'],
       ['length', 'length'],
       ['content_filter', 'policy'],
@@ -617,7 +618,7 @@ describe('the reader of a chat stream', () => {
       ['insufficient_system_resource', 'other'],
       ['error', 'error'],
     ] as const)
-      assert.equal(reasonOf(readBack(delta({ content: 'x' }) + finish(said) + DONE)), told, said);
+      assert.equal(reasonOf(readBack(delta({ content: 'x' }) + finish(rawReason) + DONE)), reason, rawReason);
   });
 
   const usage = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };

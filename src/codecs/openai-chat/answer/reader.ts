@@ -68,7 +68,7 @@ class ChatAnswer implements ChoiceAnswer {
     return this.#usage !== null;
   }
 
-  known(data: string): StreamPart[] | null {
+  readByTemplate(data: string): StreamPart[] | null {
     const text = this.#pieces.textIn(data);
     return text === null ? null : this.#say('text', text);
   }
@@ -95,8 +95,8 @@ class ChatAnswer implements ChoiceAnswer {
   }
 
   /** The last that is said counts; a known shape of a record says the one that it came with. */
-  #noteTier(said: unknown): void {
-    const { tier } = servedTier(said);
+  #noteTier(serviceTier: unknown): void {
+    const { tier } = servedTier(serviceTier);
     if (tier === undefined || tier === this.#tier.tier) return;
     this.#tier = { tier };
     this.#pieces.forget();
@@ -238,8 +238,8 @@ export function reader(): PartReader {
 
 function citationOf(annotation: Annotation, block: number, from: number): StreamPart {
   const { content, end_index, start_index, title, url } = objectOf<UrlCitation>(annotation.url_citation);
-  const at = (said: unknown) => {
-    const index = countIn(said);
+  const at = (value: unknown) => {
+    const index = countIn(value);
     return index === null ? null : Math.max(0, index - from);
   };
   const citation = {
@@ -260,8 +260,8 @@ function plainText(data: string): string | null {
   if (chunk === null || choice === undefined || isErrorChunk({ event: '', data }, chunk)) return null;
   const { content, ...rest } = deltaOf(choice);
   const others = [chunk.usage, chunk.x_groq, choice.usage, choice.finish_reason];
-  const said = [...others, ...Object.values({ ...rest, role: null })];
-  return typeof content === 'string' && said.every(isEmpty) ? content : null;
+  const otherValues = [...others, ...Object.values({ ...rest, role: null })];
+  return typeof content === 'string' && otherValues.every(isEmpty) ? content : null;
 }
 
 /** Content is text, or a list of parts; Mistral's have thinking among them. */

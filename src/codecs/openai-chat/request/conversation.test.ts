@@ -63,11 +63,11 @@ function expressible(whole: Conversation): Conversation {
 
 function sayableReasoning(reasoning: Reasoning | null): Reasoning | null {
   if (reasoning === null) return null;
-  const said = { budgetTokens: null, display: null };
-  if (reasoning.mode === 'off') return { mode: 'off', effort: null, ...said };
+  const unset = { budgetTokens: null, display: null };
+  if (reasoning.mode === 'off') return { mode: 'off', effort: null, ...unset };
   const { budgetTokens } = reasoning;
   const effort = reasoning.effort ?? (budgetTokens === null ? null : effortOfBudget(budgetTokens));
-  return effort === null ? null : { mode: 'on', effort, ...said };
+  return effort === null ? null : { mode: 'on', effort, ...unset };
 }
 
 function sayableTool(tool: Tool): Tool[] {
@@ -85,25 +85,25 @@ function sayableMessage({ parts, role }: Message): Message[] {
   }
   if (role === 'user') {
     const results = parts.filter((part) => part.type === 'tool-result').map(sayableResult);
-    const said = parts.flatMap(sayablePart);
-    const plain = said.every((part) => part.type === 'text');
-    const kept: Part[] = [...results, ...(plain ? asText(words(said, 'text')) : said)];
-    return kept.length === 0 ? [] : [{ role, parts: kept }];
+    const sayableParts = parts.flatMap(sayablePart);
+    const plain = sayableParts.every((part) => part.type === 'text');
+    const userParts: Part[] = [...results, ...(plain ? asText(words(sayableParts, 'text')) : sayableParts)];
+    return userParts.length === 0 ? [] : [{ role, parts: userParts }];
   }
   const [reasoning, text, refusal] = [
     words(parts, 'reasoning'),
     words(parts, 'text'),
     words(parts, 'refusal'),
   ];
-  const kept: Part[] = [
+  const answerParts: Part[] = [
     ...asText(text),
     ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
     ...parts.flatMap(sayableCall),
   ];
-  if (kept.length === 0) return [];
+  if (answerParts.length === 0) return [];
   const thought: Part[] =
     reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning, summary: false, encrypted: null }];
-  return [{ role, parts: [...thought, ...kept] }];
+  return [{ role, parts: [...thought, ...answerParts] }];
 }
 
 function sayableCall(part: Part): Part[] {
@@ -221,7 +221,7 @@ describe('a chat request, whatever it says,', () => {
     assertRefusedByPath(anyConversation, {
       numRuns: 600,
       wire: (conversation) => encodeRequest(conversation, full),
-      taken: (body) => encodeRequest(decodeRequest(body), full),
+      roundTrip: (body) => encodeRequest(decodeRequest(body), full),
     });
   });
 });
@@ -373,12 +373,12 @@ describe('the decoder of chat requests', () => {
   });
 
   it('pairs the function calls of old, which have no ids', () => {
-    const said = (n: number) => [
+    const callAndResult = (n: number) => [
       { role: 'assistant', content: null, function_call: { name: 'read', arguments: `{"n":${n}}` } },
       { role: 'function', name: 'read', content: `${n}` },
     ];
     const { messages, parallelToolCalls, toolChoice, tools } = decoded({
-      messages: [...said(1), ...said(2)],
+      messages: [...callAndResult(1), ...callAndResult(2)],
       functions: [{ name: 'read', parameters: { type: 'object' } }],
       function_call: { name: 'read' },
     });
@@ -429,8 +429,10 @@ describe('the decoder of chat requests', () => {
 
   it('reads how much to think in the words of several vendors', () => {
     const reasoning = (body: JsonObject) => {
-      const said = decoded(body).reasoning;
-      return said === null ? null : [said.mode, said.effort, said.budgetTokens];
+      const decodedReasoning = decoded(body).reasoning;
+      return decodedReasoning === null
+        ? null
+        : [decodedReasoning.mode, decodedReasoning.effort, decodedReasoning.budgetTokens];
     };
     assert.deepEqual(reasoning({ reasoning_effort: 'high' }), ['on', 'high', null]);
     assert.deepEqual(reasoning({ reasoning_effort: 'none' }), ['off', null, null]);
@@ -499,7 +501,7 @@ describe('the decoder of chat requests', () => {
 });
 
 describe('the encoder of chat requests', () => {
-  const asked = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }] });
+  const userMessage = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }] });
   const called = (...ids: string[]): Message => ({
     role: 'assistant',
     parts: ids.map((id) => ({ type: 'tool-call', id, name: 'read', input: '{}', kind: 'function' })),
@@ -524,7 +526,7 @@ describe('the encoder of chat requests', () => {
     const messages: Message[] = [
       called('a', 'b'),
       { role: 'user', parts: [result('a', text('one'), picture), result('b', picture), text('And?')] },
-      asked('Well?'),
+      userMessage('Well?'),
     ];
     const shown = { type: 'image_url', image_url: { url: 'https://x.test/a.png' } };
     assert.deepEqual(outline(messages).slice(1), [
@@ -588,7 +590,7 @@ describe('the encoder of chat requests', () => {
     const conversation: Partial<Conversation> = {
       system: [text('A.')],
       messages: [
-        asked('x'),
+        userMessage('x'),
         {
           role: 'assistant',
           parts: [{ type: 'reasoning', text: 'Hm.', summary: false, encrypted: null }, text('y')],
@@ -688,11 +690,11 @@ describe('the encoder of chat requests', () => {
     const long = `toolu_${'x'.repeat(58)}`;
     const other = `toolu_${'x'.repeat(57)}y`;
     const ids = [long, other].map((id) => {
-      const [answer, told] = messagesOf(
+      const [answer, toolMessage] = messagesOf(
         encoded({ messages: [called(id), { role: 'user', parts: [result(id, text('ok'))] }] }),
       );
       const sent = textOf(objectOf(listOf(answer?.['tool_calls'])[0])['id']);
-      assert.equal(told?.['tool_call_id'], sent);
+      assert.equal(toolMessage?.['tool_call_id'], sent);
       assert.ok(sent.length <= 40);
       return sent;
     });
@@ -722,19 +724,19 @@ describe('the encoder of chat requests', () => {
       fieldNames: { seed: 'random_seed', user: null, stream_options: null },
       callIds: 'short',
     };
-    const asked = { seed: 7, userId: 'u', stream: true };
+    const options = { seed: 7, userId: 'u', stream: true };
     const request = encoded(
-      { ...asked, messages: [called('call_1'), { role: 'user', parts: [result('call_1', text('ok'))] }] },
+      { ...options, messages: [called('call_1'), { role: 'user', parts: [result('call_1', text('ok'))] }] },
       strict,
     );
     assert.equal(request['random_seed'], 7);
     for (const name of ['seed', 'user', 'stream_options']) assert.equal(name in request, false, name);
-    const [answer, told] = messagesOf(request);
+    const [answer, toolMessage] = messagesOf(request);
     const id = textOf(objectOf(listOf(answer?.['tool_calls'])[0])['id']);
     assert.match(id, /^[a-zA-Z0-9]{9}$/);
-    assert.equal(told?.['tool_call_id'], id);
-    const kept = messagesOf(encoded({ messages: [called('abcDEF123')] }, strict));
-    assert.equal(objectOf(listOf(kept[0]?.['tool_calls'])[0])['id'], 'abcDEF123');
+    assert.equal(toolMessage?.['tool_call_id'], id);
+    const messages = messagesOf(encoded({ messages: [called('abcDEF123')] }, strict));
+    assert.equal(objectOf(listOf(messages[0]?.['tool_calls'])[0])['id'], 'abcDEF123');
   });
 
   it('keeps Google’s signature on the call that it belongs to, both ways', () => {

@@ -110,7 +110,7 @@ function ownMessage(message: Buffer, { reasoning, refused }: MessageRules, left:
   const nonEmptyFields = [...fieldsOf(message)].filter(
     (field) => !isEmpty(message.subarray(field.value, field.end)),
   );
-  const has = (wanted: string) => nonEmptyFields.some(({ name }) => name === wanted);
+  const has = (fieldName: string) => nonEmptyFields.some(({ name }) => name === fieldName);
   const takes = reasoning !== null && !has(reasoning) && !refused.includes(reasoning);
   const renamed = takes ? reasoningNames.find(has) : undefined;
   const without = (value: Buffer, name: string) => {

@@ -47,10 +47,10 @@ function readTool(tool: unknown, path: string): Tool {
   }
 }
 
-function named(said: ToolDescription, path: string): { name: string; description: string | null } {
-  const name = textAt(said, 'name', `${path}.name`);
+function named(description: ToolDescription, path: string): { name: string; description: string | null } {
+  const name = textAt(description, 'name', `${path}.name`);
   if (name === null) throw wrong(`${path}.name`, 'a string');
-  return { name, description: textAt(said, 'description', `${path}.description`) };
+  return { name, description: textAt(description, 'description', `${path}.description`) };
 }
 
 function grammarOf(format: CustomFormat): { syntax: string; definition: string } | null {

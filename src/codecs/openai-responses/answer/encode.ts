@@ -143,8 +143,8 @@ function reasoningEvents(item: ResponsesItem, added: ResponsesItem, place: Place
 
 function summaryEvents(part: unknown, item: Place, summary_index: number): Event[] {
   const place = { ...item, summary_index };
-  const { text: said }: ItemPart = objectOf(part);
-  const text = textOf(said);
+  const { text: value }: ItemPart = objectOf(part);
+  const text = textOf(value);
   return [
     { type: 'response.reasoning_summary_part.added', ...place, part: { ...objectOf(part), text: '' } },
     { type: 'response.reasoning_summary_text.delta', ...place, delta: text },

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../lib/error.ts';
 import { compactionItem, summaryIn } from './compaction.ts';
 import { decodeRequest } from './decode.ts';
 
-const said = (text: string) => ({ type: 'message', role: 'user', content: text });
+const userMessage = (text: string) => ({ type: 'message', role: 'user', content: text });
 
 describe('a compaction', () => {
   it('carries its summary, whatever characters it has', () => {
@@ -25,7 +25,7 @@ describe('a compaction', () => {
   it('reads as words of the user, in its place', () => {
     const { messages, system } = decodeRequest({
       model: 'm',
-      input: [said('one'), compactionItem('cmp_1', 'They greeted.'), said('two')],
+      input: [userMessage('one'), compactionItem('cmp_1', 'They greeted.'), userMessage('two')],
     });
     assert.deepEqual(system, []);
     assert.equal(messages.length, 1);

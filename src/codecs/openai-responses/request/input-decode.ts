@@ -159,8 +159,8 @@ function contentPart(part: ItemPart, path: string): ContentPart {
     case 'input_audio': {
       const audio = part.input_audio;
       if (!isObject(audio)) throw wrong(`${path}.input_audio`, 'an object');
-      const said: InputAudio = audio;
-      return { type: 'audio', format: textOf(said.format), base64: textOf(said.data) };
+      const source: InputAudio = audio;
+      return { type: 'audio', format: textOf(source.format), base64: textOf(source.data) };
     }
     default:
       throw wrong(`${path}.type`, '"input_text", "output_text", "input_image", "input_file" or "refusal"');
@@ -259,20 +259,20 @@ const ownResults: ReadonlySet<string> = new Set([
 
 /** Such a call as one of a function: in words, models would write the like instead of calling. */
 function ownCall(item: ResponsesItem, { ids, waiting }: Reading): Part {
-  const { arguments: given, call_id: _, execution: __, id, status: ___, type, ...said } = item;
+  const { arguments: args, call_id: _, execution: __, id, status: ___, type, ...fields } = item;
   const name = toolOf(type);
   const own = textOf(item.call_id);
   const callId = own || textOf(id) || ids.next(name);
   if (own === '') waiting.set(name, [...(waiting.get(name) ?? []), callId]);
-  const input = typeof given === 'string' ? given : JSON.stringify(isObject(given) ? given : said);
+  const input = typeof args === 'string' ? args : JSON.stringify(isObject(args) ? args : fields);
   return { type: 'tool-call', id: callId, name, input, kind: 'function' };
 }
 
 function ownResult(item: ResponsesItem, { ids, waiting }: Reading): ToolResultPart {
-  const { call_id: _, execution: __, id, output, status, type, ...said } = item;
+  const { call_id: _, execution: __, id, output, status, type, ...fields } = item;
   const name = toolOf(type);
   const callId = textOf(item.call_id) || answered(waiting.get(name), textOf(id)) || ids.next(name);
-  const text = typeof output === 'string' ? output : JSON.stringify(output ?? said);
+  const text = typeof output === 'string' ? output : JSON.stringify(output ?? fields);
   const parts: TextPart[] = text === '' ? [] : [{ type: 'text', text }];
   return { type: 'tool-result', callId, parts, isError: status === 'failed', kind: 'function' };
 }
@@ -303,7 +303,7 @@ function nativePart(item: ResponsesItem, path: string): Part {
       `"${path}" refers to an item that the model's provider does not keep: send the item itself`,
       { param: path },
     );
-  const { id: _, status: __, type: ___, ...said } = item;
-  const text = referring.has(name) ? null : `[${name}] ${JSON.stringify(said)}`;
+  const { id: _, status: __, type: ___, ...fields } = item;
+  const text = referring.has(name) ? null : `[${name}] ${JSON.stringify(fields)}`;
   return { type: 'native', format: 'openai-responses', name, value: item, text };
 }

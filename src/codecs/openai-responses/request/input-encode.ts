@@ -33,10 +33,10 @@ export function items({ parts, role }: Message, dialect: Dialect): JsonObject[] 
       ),
     ];
   const result: JsonObject[] = [];
-  let said: JsonObject[] = [];
+  let contentParts: JsonObject[] = [];
   const flush = () => {
-    if (said.length > 0) result.push({ type: 'message', role, content: said });
-    said = [];
+    if (contentParts.length > 0) result.push({ type: 'message', role, content: contentParts });
+    contentParts = [];
   };
   for (const part of parts) {
     const item = itemOf(part);
@@ -46,7 +46,7 @@ export function items({ parts, role }: Message, dialect: Dialect): JsonObject[] 
       continue;
     }
     const content = contentOf(part, role);
-    if (content !== null) said.push(content);
+    if (content !== null) contentParts.push(content);
   }
   flush();
   if (role === 'user' && parts.length === 0)
