@@ -72,27 +72,30 @@ export function lastIndexOfBytes(bytes: Uint8Array, sequence: Uint8Array, from =
   return at;
 }
 
-/** Bytes of the JSON of answers, the most frequent ones first; others are rare. */
-const FREQUENT = utf8Bytes('" etaoinsrhldcu,:{}[]_fpgm0123456789wybvkxjqz');
-const FREQUENT_RANK = new Uint8Array(256).fill(FREQUENT.length);
-for (const [rank, byte] of FREQUENT.entries()) FREQUENT_RANK[byte] = rank;
-/** A shorter part is found where the sequence is not. */
-const LEAST_PART = 3;
+/** Bytes of requests with code in them, the commonest first; what is not here is rare. */
+const COMMON = ' eatnrsoi"l\\dcu,mphf:gyb.v/w1203(){}[]=-;4567898_kSTCEAx';
 
 /**
- * Whether bytes that are long and mostly without `sequence` may have it; false is certain. Native searches stop at each
- * byte like the first one that they look for, and those backwards are slow: this looks forwards for the end of the sequence from
- * its rarest byte on, which takes a tenth of the time.
+ * Below this length V8 and Node look for a sequence by its first byte, with the processor's widest instructions; a longer one is
+ * looked for by a method that is ten times slower where the first byte is rare.
  */
-export function mayHold(bytes: Uint8Array, sequence: Uint8Array): boolean {
-  let start = 0;
-  for (let index = 1; index <= sequence.length - LEAST_PART; index += 1)
-    if (rankAt(sequence, index) > rankAt(sequence, start)) start = index;
-  return indexOfBytes(bytes, sequence.subarray(start)) !== -1;
-}
+const MOST_PROBE_BYTES = 6;
+/** A shorter probe stands in too many places that are none: each costs as much as a hundred bytes. */
+const LEAST_PROBE_BYTES = 3;
 
-function rankAt(sequence: Uint8Array, index: number): number {
-  return FREQUENT_RANK[sequence[index] ?? 0] ?? 0;
+/** The part of a sequence that begins with its rarest byte, and where that stands in it. */
+export function probeOf(sequence: Uint8Array): { probe: Uint8Array; offset: number } {
+  const starts = Math.max(1, sequence.length - LEAST_PROBE_BYTES + 1);
+  let offset = 0;
+  let rarest = -1;
+  for (const [index, byte] of sequence.subarray(0, starts).entries()) {
+    const rank = COMMON.indexOf(String.fromCharCode(byte));
+    const rarity = rank === -1 ? COMMON.length : rank;
+    if (rarity <= rarest) continue;
+    rarest = rarity;
+    offset = index;
+  }
+  return { offset, probe: sequence.subarray(offset, offset + MOST_PROBE_BYTES) };
 }
 
 /** Whether `sequence` stands in the bytes at `at`. */

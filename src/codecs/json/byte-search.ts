@@ -1,3 +1,5 @@
+import { probeOf } from '../../lib/bytes.ts';
+
 /** A text to look for in bytes. */
 export interface Sought {
   bytes: Buffer;
@@ -6,31 +8,11 @@ export interface Sought {
   offset: number;
 }
 
-/** Bytes of requests with code in them, the commonest first; what is not here is rare. */
-const common = ' eatnrsoi"l\\dcu,mphf:gyb.v/w1203(){}[]=-;4567898_kSTCEAx';
-
-/**
- * Below this length V8 and Node look for a text by its first byte, with the processor's widest instructions; a longer one is
- * looked for by a method that is ten times slower where the first byte is rare.
- */
-const MOST_PROBE_BYTES = 6;
-/** A shorter probe stands in too many places that are none: each costs as much as a hundred bytes. */
-const LEAST_PROBE_BYTES = 3;
-
 /** @param text not empty */
 export function sought(text: string): Sought {
   const bytes = Buffer.from(text);
-  const starts = Math.max(1, bytes.length - LEAST_PROBE_BYTES + 1);
-  let offset = 0;
-  let rarest = -1;
-  for (const [index, byte] of bytes.subarray(0, starts).entries()) {
-    const rank = common.indexOf(String.fromCharCode(byte));
-    const rarity = rank === -1 ? common.length : rank;
-    if (rarity <= rarest) continue;
-    rarest = rarity;
-    offset = index;
-  }
-  return { bytes, offset, probe: bytes.subarray(offset, offset + MOST_PROBE_BYTES) };
+  const { offset, probe } = probeOf(bytes);
+  return { bytes, offset, probe: Buffer.from(probe) };
 }
 
 /** Where the text stands in `within` from `from` on; -1 where it does not. The same as `indexOf`, and faster in much text. */

@@ -1,6 +1,6 @@
-import { lastIndexOfBytes, mayHold, utf8Bytes } from '../../lib/bytes.ts';
 import type { FinishReason } from '../model/finish-reason.ts';
 import type { EndReason } from '../model/stream-part.ts';
+import { type FieldKey, fieldKey, lastIndexOfField } from './field-key.ts';
 import { lastTextField } from './text-field.ts';
 
 /** Where answers of a format say why they ended. */
@@ -18,8 +18,8 @@ export interface FinishPlace {
 export type ReadFinishReason = (tail: Uint8Array, kind: 'body' | 'stream') => FinishReason | null;
 
 export function finishReader({ call, field, maxDepth, meaningOf }: FinishPlace): ReadFinishReason {
-  const key = quoted(field);
-  const callKey = call === undefined ? null : quoted(call);
+  const key = fieldKey(field);
+  const callKey = call === undefined ? null : fieldKey(call);
   return (tail, kind) => {
     const raw = lastTextField(tail, { key, kind, maxDepth: maxDepth[kind] }, notEmpty);
     if (raw === null) return null;
@@ -28,13 +28,9 @@ export function finishReader({ call, field, maxDepth, meaningOf }: FinishPlace):
   };
 }
 
-export function quoted(name: string): Uint8Array {
-  return utf8Bytes(JSON.stringify(name));
-}
-
 /** Whether a name stands in the bytes outside of generated text, whose quotes are escaped. */
-export function holds(bytes: Uint8Array, name: Uint8Array | null): boolean {
-  return name !== null && mayHold(bytes, name) && lastIndexOfBytes(bytes, name) !== -1;
+export function holds(bytes: Uint8Array, key: FieldKey | null): boolean {
+  return key !== null && lastIndexOfField(bytes, key) !== -1;
 }
 
 export function notEmpty(text: string): string | null {

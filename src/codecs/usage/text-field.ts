@@ -1,11 +1,11 @@
-import { lastIndexOfBytes, mayHold, utf8Text } from '../../lib/bytes.ts';
+import { lastIndexOfBytes, utf8Text } from '../../lib/bytes.ts';
 import { QUOTE, stringEnd, valueStart } from '../json/bytes.ts';
+import { type FieldKey, lastIndexOfField } from './field-key.ts';
 import { closersAfter, type UsageSearch } from './usage-bytes.ts';
 
 /** Which field to look for, and where. */
 export interface TextFieldSearch extends Pick<UsageSearch, 'kind' | 'maxDepth'> {
-  /** The field's name, in its quotes. */
-  key: Uint8Array;
+  key: FieldKey;
 }
 
 /** The words that are looked for (tiers, finish reasons) are short. */
@@ -23,16 +23,16 @@ export function lastTextField(
   { key, kind, maxDepth }: TextFieldSearch,
   accept: (text: string) => string | null,
 ): string | null {
-  if (!mayHold(bytes, key)) return null;
-  let at = lastIndexOfBytes(bytes, key);
+  const { quoted } = key;
+  let at = lastIndexOfField(bytes, key);
   for (let tries = 0; at !== -1 && tries < MAX_TRIES; tries += 1) {
-    const start = valueStart(bytes, at + key.length);
+    const start = valueStart(bytes, at + quoted.length);
     const end = start !== -1 && bytes[start] === QUOTE ? stringEnd(bytes, start) : -1;
     if (end !== -1 && end - start <= MAX_LITERAL) {
       const text = accept(utf8Text(bytes, start + 1, end - 1));
       if (text !== null && closersAfter(bytes, end, kind).depth <= maxDepth) return text;
     }
-    at = at === 0 ? -1 : lastIndexOfBytes(bytes, key, at - 1);
+    at = at === 0 ? -1 : lastIndexOfBytes(bytes, quoted, at - 1);
   }
   return null;
 }

@@ -1,8 +1,8 @@
-import { utf8Bytes } from '../../lib/bytes.ts';
 import { tierWord } from '../model/tier.ts';
+import { fieldKey } from './field-key.ts';
 import { lastTextField, type TextFieldSearch } from './text-field.ts';
 
-const key = utf8Bytes('"service_tier"');
+const key = fieldKey('service_tier');
 
 /**
  * The tier that the last field `service_tier` names that stands at most `maxDepth` containers deep, as `tierWord` has it;

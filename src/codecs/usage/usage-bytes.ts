@@ -1,4 +1,4 @@
-import { indexOfBytes, lastIndexOfBytes, mayHold, utf8Bytes, utf8Text } from '../../lib/bytes.ts';
+import { indexOfBytes, lastIndexOfBytes, utf8Text } from '../../lib/bytes.ts';
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
@@ -10,13 +10,14 @@ import {
   valueStart,
 } from '../json/bytes.ts';
 import { type JsonObject, parseObject } from '../json/values.ts';
+import { type FieldKey, fieldKey, lastIndexOfField } from './field-key.ts';
 
 /** Where to look, and what to take. */
 export interface UsageSearch {
   /** `body`: one JSON document. `stream`: SSE records, of which the first and the last may be cut. */
   kind: 'body' | 'stream';
-  /** The field to look for, in its quotes; `"usage"` when left out. */
-  key?: Uint8Array;
+  /** The field to look for; `usage` when left out. */
+  key?: FieldKey;
   /** How many containers may enclose the usage object: the format's own places are near the root, tool input is deeper. */
   maxDepth: number;
   /** True when the object has the token counts of the format. */
@@ -31,7 +32,7 @@ export interface UsageMatch {
   closed: boolean;
 }
 
-const USAGE = utf8Bytes('"usage"');
+const USAGE = fieldKey('usage');
 const MAX_OBJECT_BYTES = 65_536;
 /** Objects looked into before giving up, so that a hostile answer cannot make the search quadratic. */
 const MAX_TRIES = 64;
@@ -44,17 +45,16 @@ const CR = 0x0d;
  */
 export function lastUsage(bytes: Uint8Array, search: UsageSearch): UsageMatch | null {
   const key = search.key ?? USAGE;
-  if (!mayHold(bytes, key)) return null;
   let tries = 0;
-  let at = lastIndexOfBytes(bytes, key);
+  let at = lastIndexOfField(bytes, key);
   while (at !== -1 && tries < MAX_TRIES) {
-    const open = valueOpen(bytes, at + key.length);
+    const open = valueOpen(bytes, at + key.quoted.length);
     if (open !== -1) {
       tries += 1;
       const usageObject = usageAt(bytes, open, search);
       if (usageObject !== null) return usageObject;
     }
-    at = at === 0 ? -1 : lastIndexOfBytes(bytes, key, at - 1);
+    at = at === 0 ? -1 : lastIndexOfBytes(bytes, key.quoted, at - 1);
   }
   return null;
 }
@@ -63,15 +63,15 @@ export function lastUsage(bytes: Uint8Array, search: UsageSearch): UsageMatch | 
 export function firstUsage(bytes: Uint8Array, search: UsageSearch): UsageMatch | null {
   const key = search.key ?? USAGE;
   let tries = 0;
-  let at = indexOfBytes(bytes, key);
+  let at = indexOfBytes(bytes, key.quoted);
   while (at !== -1 && tries < MAX_TRIES) {
-    const open = valueOpen(bytes, at + key.length);
+    const open = valueOpen(bytes, at + key.quoted.length);
     if (open !== -1) {
       tries += 1;
       const usageObject = usageAt(bytes, open, search);
       if (usageObject !== null) return usageObject;
     }
-    at = indexOfBytes(bytes, key, at + key.length);
+    at = indexOfBytes(bytes, key.quoted, at + key.quoted.length);
   }
   return null;
 }

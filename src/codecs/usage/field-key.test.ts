@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { fieldKey, lastIndexOfField } from './field-key.ts';
+
+const names = fc.constantFrom('usage', 'service_tier', 'finish_reason', 'a', 'response.completed');
+const texts = fc.array(
+  fc.constantFrom(
+    '"usage"',
+    'usage"',
+    '"service_tier"',
+    '_tier"',
+    '"a"',
+    ':1,',
+    '"finish_reason"',
+    '{',
+    '\\',
+  ),
+);
+
+describe('a field in the bytes of an answer', () => {
+  it('is found where the last of its name begins', () => {
+    fc.assert(
+      fc.property(texts, names, (pieces, name) => {
+        const bytes = Buffer.from(pieces.join(''));
+        const expected = bytes.lastIndexOf(`"${name}"`);
+        assert.equal(lastIndexOfField(bytes, fieldKey(name)), expected);
+        assert.equal(lastIndexOfField(Uint8Array.from(bytes), fieldKey(name)), expected);
+      }),
+    );
+  });
+});
