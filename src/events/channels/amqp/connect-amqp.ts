@@ -15,7 +15,7 @@ import { brokerName } from '../broker/name.ts';
 import { ChannelFull } from '../channel.ts';
 
 /** Seconds. A server that is silent for twice as long is gone. */
-const HEARTBEAT_S = 15;
+const HEARTBEAT_S = 5;
 const CONNECT_MS = 10_000;
 /** The greatest number that the protocol knows for it. */
 const MOST_PREFETCH = 65_535;

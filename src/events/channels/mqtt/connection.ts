@@ -49,7 +49,7 @@ export interface MqttConnection {
 /** The server speaks version 3.1.1 only. */
 export class OldMqttServer extends Error {}
 
-const KEEPALIVE_S = 30;
+const KEEPALIVE_S = 10;
 const CONNECT_MS = 10_000;
 /** Seconds; the greatest number stands for ever. */
 const FOR_EVER = 0xffffffff;
