@@ -35,13 +35,13 @@ export function baseUrlWith(
  */
 export function baseUrlFromParameters(
   provider: Pick<Provider, 'baseUrlOf' | 'name'>,
-  given: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, string>>,
 ): string {
   const names = parametersOf(provider);
   if (names.length === 0) throw invalid(`the address of ${provider.name} has no parameters`);
-  const unknown = Object.keys(given).find((name) => !names.includes(name));
+  const unknown = Object.keys(values).find((name) => !names.includes(name));
   if (unknown !== undefined) throw invalid(`${provider.name} has ${names.join(' and ')}, and no ${unknown}`);
-  const url = baseUrlWith(provider, given);
+  const url = baseUrlWith(provider, values);
   if (url !== null) return url;
   throw invalid(`${provider.name} needs ${names.join(' and ')}`);
 }

@@ -140,7 +140,7 @@ function baseUrlOf(
     return baseUrlFromParameters(provider, parameters);
   }
   if (whole !== undefined && whole !== null) return whole;
-  return account === null || account.kind === 'oauth' ? null : baseUrlWith(provider, account.given);
+  return account === null || account.kind === 'oauth' ? null : baseUrlWith(provider, account.fields);
 }
 
 function missingAddress(provider: Provider): string {

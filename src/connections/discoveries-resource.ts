@@ -74,13 +74,13 @@ export function discoveriesResource(input: DiscoveriesInput): Resource {
   };
 }
 
-function rowOf(found: Discovery): Row {
-  const { kind, provider } = found;
+function rowOf(discovery: Discovery): Row {
+  const { kind, provider } = discovery;
   return {
     id: provider.id,
     name: provider.name,
     source: kind,
-    variable: kind === 'environment' ? found.variable : null,
-    url: kind === 'local' ? found.url : null,
+    variable: kind === 'environment' ? discovery.variable : null,
+    url: kind === 'local' ? discovery.url : null,
   };
 }

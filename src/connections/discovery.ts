@@ -29,7 +29,7 @@ export async function discover(setVariables: SetVariables): Promise<Discovery[]>
   try {
     const servers = allProviders().filter(({ localPort }) => localPort !== undefined);
     const local = await Promise.all(servers.map((provider) => probe(provider, agent)));
-    return [...fromEnvironment, ...local.filter((found) => found !== null)];
+    return [...fromEnvironment, ...local.filter((discovery) => discovery !== null)];
   } finally {
     await agent.destroy();
   }

@@ -120,8 +120,8 @@ describe('the resource of connections', () => {
     const row = await create({ provider: 'ollama' });
     assert.deepEqual([row['name'], row['has_credential']], ['ollama', false]);
     const changed = await update(row, { name: 'gpu', base_url: 'http://10.0.0.5:11434', default_model: 'm' });
-    const told = { name: 'gpu', base_url: 'http://10.0.0.5:11434', default_model: 'm' };
-    assert.deepEqual(changed, { ...row, ...told });
+    const changes = { name: 'gpu', base_url: 'http://10.0.0.5:11434', default_model: 'm' };
+    assert.deepEqual(changed, { ...row, ...changes });
     assert.deepEqual(await update(changed, {}), changed);
     const unmarked = await update(changed, { prompt_cache_marks: false });
     assert.deepEqual(unmarked, { ...changed, prompt_cache_marks: false });
@@ -178,9 +178,9 @@ describe('the resource of connections', () => {
     const { disable, discover, enable } = resource.actions ?? {};
     assert.deepEqual([disable?.possible?.(row), enable?.possible?.(row)], [true, false]);
     assert.equal(discover?.possible?.(row), true);
-    const asked = upstream.seen.length;
+    const requestsBefore = upstream.seen.length;
     for (const action of Object.values(resource.actions ?? {})) await action.preview?.(row, {}, admin);
-    assert.equal(upstream.seen.length, asked, 'a preview asks nobody');
+    assert.equal(upstream.seen.length, requestsBefore, 'a preview asks nobody');
     await act('disable', row);
     assert.equal((await resource.find(row.id, admin))?.['active'], false);
     await act('enable', row);

@@ -52,7 +52,7 @@ export function connectionsResource(input: ConnectionsInput): Resource {
   const probe: Probe = async (row) => {
     const options = { timeoutMs: testTimeoutMs, tokens, listening, mayAskModel: true };
     const test = await probeConnection(connections, row.id, options);
-    if (test === null) throw gone(row);
+    if (test === null) throw removedMeanwhile(row);
     return test;
   };
   return {
@@ -73,8 +73,8 @@ export function connectionsResource(input: ConnectionsInput): Resource {
     create: {
       permission: 'connections:create',
       input: newConnectionInput,
-      async run(given) {
-        const record = await connections.add(newConnectionOf(newConnectionInput.parse(given), listening));
+      async run(body) {
+        const record = await connections.add(newConnectionOf(newConnectionInput.parse(body), listening));
         return { row: rowOf(record) };
       },
     },
@@ -83,17 +83,17 @@ export function connectionsResource(input: ConnectionsInput): Resource {
       input: connectionChange,
       async run(row, change) {
         const record = await connections.find(row.id);
-        if (record === null) throw gone(row);
+        if (record === null) throw removedMeanwhile(row);
         await connections.update(record.id, patchOf(record, connectionChange.parse(change), listening));
         const changed = await find(input, record.id);
-        if (changed === null) throw gone(row);
+        if (changed === null) throw removedMeanwhile(row);
         return changed;
       },
     },
     remove: {
       permission: 'connections:delete',
       async run(row) {
-        if (!(await connections.remove(row.id))) throw gone(row);
+        if (!(await connections.remove(row.id))) throw removedMeanwhile(row);
       },
     },
     actions: {
@@ -157,7 +157,7 @@ function switchTo(active: boolean, { connections }: Connections): Action {
     preview: async (row) => ({ success: true, message: `${nameOf(row)} would be ${state}` }),
     async run(row) {
       await connections.update(row.id, { active });
-      if ((await connections.find(row.id)) === null) throw gone(row);
+      if ((await connections.find(row.id)) === null) throw removedMeanwhile(row);
       return { success: true, message: `${nameOf(row)} is ${state}` };
     },
   };
@@ -201,6 +201,6 @@ function nameOf(row: Row): string {
   return `The connection "${String(row['name'])}"`;
 }
 
-function gone(row: Row): GatewayError {
+function removedMeanwhile(row: Row): GatewayError {
   return new GatewayError('not_found', `${nameOf(row)} was removed in the meantime`);
 }

@@ -84,8 +84,8 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
     },
 
     async find(idOrName: string): Promise<ConnectionRecord | null> {
-      const found = await findOpen(idOrName);
-      return found === null ? null : recordOf(found);
+      const connection = await findOpen(idOrName);
+      return connection === null ? null : recordOf(connection);
     },
 
     /** Changes a connection. A new name is carried over into what names it. @throws GatewayError for a bad or taken name */
@@ -142,10 +142,10 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
 async function renamed(
   db: Store['db'],
   id: string,
-  wanted: string,
+  newName: string,
   change: Updateable<ConnectionTable>,
 ): Promise<void> {
-  const to = checkedName(wanted);
+  const to = checkedName(newName);
   await db.transaction().execute(async (trx) => {
     // Written first: from then on no other process writes until the end of the transaction.
     await trx.updateTable('connections').set({ id }).where('id', '=', id).execute();

@@ -152,11 +152,11 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
   /** What each connection was sent, in order. */
   const sent: { name: string; path: string; body: string }[] = [];
   const names = Object.keys(scripts);
-  const asked: string[] = [];
+  const targets: string[] = [];
   const left = new Map(names.map((name) => [name, [...(scripts[name] ?? [])]]));
   const upstreamOf = (name: string): Upstream => ({
     dispatch({ body, path }, handler) {
-      asked.push(name);
+      targets.push(name);
       sent.push({ name, path, body: String(body) });
       const script = left.get(name)?.shift();
       assert.ok(script !== undefined, `${name} was asked once too often`);
@@ -230,7 +230,7 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
     { format },
     { keyId: 'key', name: 'test', models: null },
   );
-  return { asked, sent, begun, ended: ended.promise, recorded, sink, watch, accounts };
+  return { targets, sent, begun, ended: ended.promise, recorded, sink, watch, accounts };
 }
 
 /** What came of a request that is over. */

@@ -54,11 +54,11 @@ export function accountOf(provider: Provider, text: string): Account | null {
 function checked(account: Account): Account {
   switch (account.kind) {
     case 'service-account':
-      checkedUrl(account.given.token_uri, 'token_uri');
-      checkPrivateKey(account.given.private_key);
+      checkedUrl(account.fields.token_uri, 'token_uri');
+      checkPrivateKey(account.fields.private_key);
       return account;
     case 'client-credentials':
-      if (account.given.token_url !== undefined) checkedUrl(account.given.token_url, 'token_url');
+      if (account.fields.token_url !== undefined) checkedUrl(account.fields.token_url, 'token_url');
       return account;
     case 'aws-keys':
     case 'oauth':
@@ -77,7 +77,7 @@ function checkPrivateKey(text: string): void {
 
 function read(kind: AccountKind, json: unknown): { account: Account | null; issues: string[] } {
   const result = documents[kind].safeParse(json);
-  if (result.success) return { account: { kind, given: result.data } as Account, issues: [] };
+  if (result.success) return { account: { kind, fields: result.data } as Account, issues: [] };
   const issues = result.error.issues.map(({ message, path }) => {
     const name = path.join('.') || 'it';
     const fieldValue = path.reduce<unknown>((value, key) => Object(value)[key], json);
@@ -121,10 +121,10 @@ export function secretsOf({
       return [client.clientSecret, grant?.accessToken, grant?.refreshToken].filter((one) => one != null);
     }
     case 'service-account':
-      return [account.given.private_key];
+      return [account.fields.private_key];
     case 'client-credentials':
-      return [account.given.client_secret];
+      return [account.fields.client_secret];
     case 'aws-keys':
-      return [account.given.secret_access_key, account.given.session_token].filter((one) => one != null);
+      return [account.fields.secret_access_key, account.fields.session_token].filter((one) => one != null);
   }
 }

@@ -28,10 +28,10 @@ export function loginAction({ begun, connections, logins }: LoginActionInput): A
       success: true,
       message: `A login of "${String(row['name'])}" would be begun`,
     }),
-    async run(row, given, caller) {
+    async run(row, body, caller) {
       const target = await targetOf(connections, row);
       const begin = () => begun(target, caller);
-      switch (input.parse(given).method) {
+      switch (input.parse(body).method) {
         case 'browser': {
           const { login, taskId } = await logins.browser(target, begin);
           const message = 'Open the address in a browser and log in there';

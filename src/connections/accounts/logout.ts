@@ -66,9 +66,9 @@ type Connections = ReturnType<typeof connectionStore>;
 
 /**
  * The connections, where the login of one that is removed is ended at its server as well.
- * @param told what of it may live on there
+ * @param notify what of it may live on there
  */
-export function loggingOut(connections: Connections, told: (left: LoggedOut) => void): Connections {
+export function loggingOut(connections: Connections, notify: (left: LoggedOut) => void): Connections {
   return {
     ...connections,
     async remove(id) {
@@ -77,7 +77,7 @@ export function loggingOut(connections: Connections, told: (left: LoggedOut) => 
       const login: OAuthAccount | null = open?.account?.kind === 'oauth' ? open.account : null;
       if (open === null || !removed || login === null || login.grant === null) return removed;
       const leftAlive = await revokeLogin(login.client, login.grant);
-      if (leftAlive !== null) told({ name: open.name, leftAlive });
+      if (leftAlive !== null) notify({ name: open.name, leftAlive });
       return true;
     },
   };

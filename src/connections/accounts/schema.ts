@@ -85,6 +85,6 @@ export type AwsKeys = z.infer<typeof awsKeys>;
 /** A credential that is more than a key. */
 export type Account =
   | OAuthAccount
-  | { kind: 'service-account'; given: ServiceAccount }
-  | { kind: 'client-credentials'; given: ClientCredentials }
-  | { kind: 'aws-keys'; given: AwsKeys };
+  | { kind: 'service-account'; fields: ServiceAccount }
+  | { kind: 'client-credentials'; fields: ClientCredentials }
+  | { kind: 'aws-keys'; fields: AwsKeys };

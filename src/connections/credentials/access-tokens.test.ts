@@ -18,12 +18,12 @@ const start = 1_000_000_000;
 async function world(test: TestContext, grant: Partial<Grant> = {}) {
   const server = await startUpstream();
   test.after(() => server.close());
-  let given = 0;
+  let issued = 0;
   const pair = (): Step => {
-    given += 1;
+    issued += 1;
     return json(200, {
-      access_token: `access-${given}`,
-      refresh_token: `refresh-${given}`,
+      access_token: `access-${issued}`,
+      refresh_token: `refresh-${issued}`,
       expires_in: 3600,
     });
   };
@@ -84,9 +84,9 @@ async function world(test: TestContext, grant: Partial<Grant> = {}) {
       time += ms;
     },
     async open() {
-      const found = await connections.findOpen(id);
-      assert.ok(found);
-      return found;
+      const connection = await connections.findOpen(id);
+      assert.ok(connection);
+      return connection;
     },
     stored: async () => (await grantStore(store, key).find(id))?.account.grant ?? null,
   };

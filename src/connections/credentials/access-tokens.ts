@@ -193,10 +193,10 @@ function fetched(state: State, connection: OpenConnection, rejected: string | nu
 function settled(
   { forced, now, steady }: State,
   name: string,
-  known: AccessToken,
+  current: AccessToken,
   rejected: string,
 ): boolean {
-  if (known.accessToken !== rejected) return isGood(known, now());
+  if (current.accessToken !== rejected) return isGood(current, now());
   return steady() - (forced.get(name) ?? -FORCED_PAUSE_MS) < FORCED_PAUSE_MS;
 }
 

@@ -31,7 +31,7 @@ export function signatureHeaders(
   now: number,
 ): Record<string, string> | null {
   if (account?.kind !== 'aws-keys') return null;
-  return awsSignature(request, account.given, provider.accounts?.['aws-keys']?.service ?? '', now);
+  return awsSignature(request, account.fields, provider.accounts?.['aws-keys']?.service ?? '', now);
 }
 
 /**

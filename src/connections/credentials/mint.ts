@@ -25,9 +25,9 @@ function requestFor(account: MintingAccount, provider: Provider, time: number): 
     throw new GatewayError('connection_unusable', `${provider.name} takes no credential of this kind`);
   switch (account.kind) {
     case 'service-account':
-      return statement(account.given, accepted.scope ?? '', time);
+      return statement(account.fields, accepted.scope ?? '', time);
     case 'client-credentials':
-      return application(account.given, { tokenUrl: '', ...accepted });
+      return application(account.fields, { tokenUrl: '', ...accepted });
   }
 }
 
@@ -57,9 +57,16 @@ function statement(account: ServiceAccount, scope: string, time: number): TokenR
 }
 
 /** RFC 6749, 4.4; Entra takes the secret in the form. */
-function application(given: ClientCredentials, accepted: { tokenUrl: string; scope?: string }): TokenRequest {
-  const url = (given.token_url ?? accepted.tokenUrl).replace('{tenant_id}', given.tenant_id);
-  const scope = given.scope ?? accepted.scope;
+function application(
+  credentials: ClientCredentials,
+  accepted: { tokenUrl: string; scope?: string },
+): TokenRequest {
+  const url = (credentials.token_url ?? accepted.tokenUrl).replace('{tenant_id}', credentials.tenant_id);
+  const scope = credentials.scope ?? accepted.scope;
   const form = { grant_type: 'client_credentials', ...(scope !== undefined && { scope }) };
-  return { url, form, client: { id: given.client_id, secret: given.client_secret, auth: 'post' } };
+  return {
+    url,
+    form,
+    client: { id: credentials.client_id, secret: credentials.client_secret, auth: 'post' },
+  };
 }

@@ -20,15 +20,15 @@ export function oauthClientOf(
   if (clientId === undefined)
     throw invalid('client_id', 'give the id of the client that is registered at the provider');
   const client: OAuthClient = {
-    issuer: given(input.issuer, before?.issuer, login?.issuer),
-    authorizationUrl: given(input.authorization_url, before?.authorization_url),
-    tokenUrl: given(input.token_url, before?.token_url),
-    deviceUrl: given(input.device_url, before?.device_url),
+    issuer: chosenValue(input.issuer, before?.issuer, login?.issuer),
+    authorizationUrl: chosenValue(input.authorization_url, before?.authorization_url),
+    tokenUrl: chosenValue(input.token_url, before?.token_url),
+    deviceUrl: chosenValue(input.device_url, before?.device_url),
     clientId,
     clientSecret: input.client_secret ?? null,
     scopes: input.scopes ?? before?.scopes ?? [...(login?.scopes ?? [])],
-    audience: given(input.audience, before?.audience),
-    redirectUri: given(input.redirect_uri, before?.redirect_uri),
+    audience: chosenValue(input.audience, before?.audience),
+    redirectUri: chosenValue(input.redirect_uri, before?.redirect_uri),
   };
   if (before?.has_client_secret === true && input.client_secret === undefined)
     throw invalid('client_secret', 'give it again, or null for none');
@@ -36,7 +36,7 @@ export function oauthClientOf(
   return client;
 }
 
-function given(
+function chosenValue(
   now: string | null | undefined,
   before: string | null | undefined,
   usual?: string,

@@ -86,7 +86,7 @@ async function discovered(issuer: string, timeoutMs: number): Promise<Record<str
   ];
   let why = 'it publishes none of the documents for it';
   for (const place of places) {
-    const { json, status } = await asked(place, { method: 'GET' }, timeoutMs);
+    const { json, status } = await answerOf(place, { method: 'GET' }, timeoutMs);
     if (status !== 200) continue;
     // RFC 8414, 3.3: a document that names another issuer must not be used.
     if (json['issuer'] === issuer) return json;
@@ -143,7 +143,7 @@ export function postForm(
     'content-type': 'application/x-www-form-urlencoded',
   };
   if (basic) headers['authorization'] = `Basic ${btoa(`${formText(id)}:${formText(secret)}`)}`;
-  return asked(url, { method: 'POST', headers, body: body.toString() }, timeoutMs);
+  return answerOf(url, { method: 'POST', headers, body: body.toString() }, timeoutMs);
 }
 
 /** RFC 6749, 2.3.1: both are written as in a form before they are joined. */
@@ -157,7 +157,7 @@ interface EndpointRequest {
   body?: string;
 }
 
-async function asked(url: string, question: EndpointRequest, timeoutMs: number): Promise<ServerAnswer> {
+async function answerOf(url: string, question: EndpointRequest, timeoutMs: number): Promise<ServerAnswer> {
   const { body, headers, method } = question;
   const agent = createOutboundAgent({ connect: outboundConnector({ timeoutMs, listening: nowhere }) });
   try {

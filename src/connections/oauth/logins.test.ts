@@ -32,9 +32,9 @@ describe('the endpoints of a login', () => {
     const issuer = `${server.url}/tenant`;
     const document = { issuer, token_endpoint: `${server.url}/t`, authorization_endpoint: `${server.url}/a` };
     server.script([json(404, {})], [json(200, document)]);
-    const found = await endpointsOf({ ...nobody, issuer }, 5000);
+    const endpoints = await endpointsOf({ ...nobody, issuer }, 5000);
     assert.deepEqual(
-      [found.token, found.authorization, found.device, found.clientAuth],
+      [endpoints.token, endpoints.authorization, endpoints.device, endpoints.clientAuth],
       [`${server.url}/t`, `${server.url}/a`, null, 'none'],
     );
     assert.deepEqual(
@@ -77,8 +77,8 @@ describe('the endpoints of a login', () => {
 
   it('that are given are not looked for', async (test) => {
     const server = await started(test);
-    const given = { ...nobody, tokenUrl: `${server.url}/t`, authorizationUrl: `${server.url}/a?tenant=1` };
-    const login = await browserLogin(target(given), 'http://127.0.0.1:1/callback');
+    const urls = { ...nobody, tokenUrl: `${server.url}/t`, authorizationUrl: `${server.url}/a?tenant=1` };
+    const login = await browserLogin(target(urls), 'http://127.0.0.1:1/callback');
     const url = new URL(login.url);
     assert.deepEqual(
       ['tenant', 'scope', 'access_type', 'response_type', 'state'].map((name) => url.searchParams.get(name)),

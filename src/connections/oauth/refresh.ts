@@ -71,9 +71,9 @@ async function renewedGrant(
     if (!(error instanceof TokenError) || error.reason !== 'refused') throw error;
     const why = endOf(login.name, current, error);
     // Only this word says that the refresh token is worth nothing; others find fault with the client.
-    const kept =
+    const stored =
       error.word === 'invalid_grant' ? await grants.end(id, login, why) : await grants.fail(id, login, why);
-    if (!kept) return null;
+    if (!stored) return null;
     throw new GatewayError('login_required', why, { cause: error });
   }
 }

@@ -25,7 +25,7 @@ async function world(test: TestContext, provider = 'openai-compatible') {
     apiKey: 'a-secret-key',
     defaultModel: null,
   });
-  const found = async () => {
+  const storedRecord = async () => {
     const record = await connections.find(id);
     assert.ok(record);
     return record;
@@ -34,7 +34,7 @@ async function world(test: TestContext, provider = 'openai-compatible') {
     upstream,
     connections,
     id,
-    found,
+    storedRecord,
     advance(hours: number) {
       time += hours * HOUR;
     },
@@ -45,10 +45,10 @@ async function world(test: TestContext, provider = 'openai-compatible') {
 
 describe('lists of models', () => {
   it('are asked for when there is none, and again when they are old', async (test) => {
-    const { advance, found, refresh, upstream } = await world(test);
+    const { advance, storedRecord, refresh, upstream } = await world(test);
     upstream.always(list('one'));
     await refresh();
-    const first = await found();
+    const first = await storedRecord();
     assert.deepEqual([first.models, first.modelsAt], [['one'], 1_000 * HOUR]);
     assert.equal(first.status, 'untested', 'a list is no test');
     advance(5.9);
@@ -57,17 +57,17 @@ describe('lists of models', () => {
     advance(0.1);
     upstream.always(list('one', 'two'));
     await refresh();
-    assert.deepEqual((await found()).models, ['one', 'two']);
+    assert.deepEqual((await storedRecord()).models, ['one', 'two']);
   });
 
   it('stay when the upstream gives no other, with their age and the reason', async (test) => {
-    const { advance, found, refresh, upstream } = await world(test);
+    const { advance, storedRecord, refresh, upstream } = await world(test);
     upstream.always(list('one'));
     await refresh();
     advance(6);
     upstream.always(json(500, { error: { message: 'broken for a-secret-key' } }));
     await refresh();
-    const record = await found();
+    const record = await storedRecord();
     assert.deepEqual([record.models, record.modelsAt], [['one'], 1_000 * HOUR]);
     assert.match(record.modelsError ?? '', /answered 500/);
     assert.doesNotMatch(record.modelsError ?? '', /a-secret-key/);
@@ -77,15 +77,15 @@ describe('lists of models', () => {
     advance(0.1);
     upstream.always(list('two'));
     await refresh();
-    const after = await found();
+    const after = await storedRecord();
     assert.deepEqual([after.models, after.modelsError], [['two'], null]);
   });
 
   it('are not waited for longer than the deadline', async (test) => {
-    const { found, refresh, upstream } = await world(test);
+    const { storedRecord, refresh, upstream } = await world(test);
     upstream.always(hang());
     await refresh(50);
-    assert.match((await found()).modelsError ?? '', /did not answer within/);
+    assert.match((await storedRecord()).modelsError ?? '', /did not answer within/);
   });
 
   it('of a server on this machine are asked for every ten minutes', async (test) => {

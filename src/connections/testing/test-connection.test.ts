@@ -28,16 +28,16 @@ async function tested(
     tokens: noTokens,
     mayAskModel,
   });
-  return { result, asked: upstream.requests.map(({ method, path }) => `${method} ${path}`) };
+  return { result, requests: upstream.requests.map(({ method, path }) => `${method} ${path}`) };
 }
 
 describe('a connection whose upstream serves no list of models', () => {
   const model = { defaultModel: 'step-3.5-flash', mayAskModel: true };
 
   it('is tested with one token of its default model', async (test) => {
-    const { asked, result } = await tested(test, [noList, answered], model);
+    const { requests, result } = await tested(test, [noList, answered], model);
     assert.deepEqual([result.valid, result.models], [true, null]);
-    assert.deepEqual(asked, ['GET /v1/models', 'POST /v1/chat/completions']);
+    assert.deepEqual(requests, ['GET /v1/models', 'POST /v1/chat/completions']);
   });
 
   it('says what the model’s answer was, when that fails too', async (test) => {
@@ -50,13 +50,13 @@ describe('a connection whose upstream serves no list of models', () => {
       { ...model, mayAskModel: false },
       { ...model, defaultModel: null },
     ]) {
-      const { asked, result } = await tested(test, [noList, answered], options);
-      assert.deepEqual([result.valid, result.statusCode, asked.length], [false, 404, 1]);
+      const { requests, result } = await tested(test, [noList, answered], options);
+      assert.deepEqual([result.valid, result.statusCode, requests.length], [false, 404, 1]);
     }
   });
 
   it('is not asked twice when the list itself says what is wrong', async (test) => {
-    const { asked, result } = await tested(test, [json(401, { error: { message: 'Wrong key' } })], model);
-    assert.deepEqual([result.statusCode, asked.length], [401, 1]);
+    const { requests, result } = await tested(test, [json(401, { error: { message: 'Wrong key' } })], model);
+    assert.deepEqual([result.statusCode, requests.length], [401, 1]);
   });
 });

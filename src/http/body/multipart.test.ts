@@ -70,13 +70,13 @@ describe('a form', () => {
       maxLength: 5,
     });
     fc.assert(
-      fc.property(fields, fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (wanted, sizes) => {
-        const body = form(wanted.map(([name, data]) => field(name, data)));
+      fc.property(fields, fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (parts, sizes) => {
+        const body = form(parts.map(([name, data]) => field(name, data)));
         const read = scan(body, sizes);
         assert.deepEqual(read.bytes, body);
         assert.deepEqual(
           read.fields.map(({ name, data }) => [name, data]),
-          wanted,
+          parts,
         );
       }),
     );
@@ -85,11 +85,11 @@ describe('a form', () => {
   it('gives out data as it comes, holding back no more than a boundary', () => {
     const scanner = new FormScanner(BOUNDARY);
     scanner.push(Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name=file\r\n\r\n`));
-    let given = 0;
+    let dataBytes = 0;
     for (let turn = 0; turn < 100; turn += 1)
       for (const piece of scanner.push(Buffer.alloc(1000, 45)))
-        given += piece.kind === 'data' ? piece.bytes.length : 0;
-    assert.ok(given >= 100_000 - BOUNDARY.length - 3, String(given));
+        dataBytes += piece.kind === 'data' ? piece.bytes.length : 0;
+    assert.ok(dataBytes >= 100_000 - BOUNDARY.length - 3, String(dataBytes));
   });
 
   it('never fails but with an error for its sender', () => {

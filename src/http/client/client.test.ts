@@ -389,10 +389,10 @@ describe('our own HTTP/1.1 client', () => {
       socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello'));
     });
     const client = ownClient();
-    const gone = new Error('gone');
-    assert.equal((await ask(client, { onData: (controller) => controller.abort(gone) })).code, 'gone');
+    const reason = new Error('gone');
+    assert.equal((await ask(client, { onData: (controller) => controller.abort(reason) })).code, 'gone');
     await closed.promise;
-    assert.equal((await ask(client, { onStart: (controller) => controller.abort(gone) })).code, 'gone');
+    assert.equal((await ask(client, { onStart: (controller) => controller.abort(reason) })).code, 'gone');
     const waiting = ask(client);
     await client.destroy();
     assert.equal((await waiting).end, 'failed');

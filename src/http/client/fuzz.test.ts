@@ -199,9 +199,9 @@ describe('our own HTTP/1.1 client and undici', () => {
         server.behave((socket) => {
           socket.on('data', (bytes) => {
             // A small request is one write, and loopback passes it on as one.
-            const asked = /\{(\d+)\}$/.exec(bytes.toString('latin1'))?.[1] ?? '?';
-            seen.push(asked);
-            waysToAnswer[plan[Number(asked) % plan.length] ?? '']?.(socket, `body ${asked}`);
+            const id = /\{(\d+)\}$/.exec(bytes.toString('latin1'))?.[1] ?? '?';
+            seen.push(id);
+            waysToAnswer[plan[Number(id) % plan.length] ?? '']?.(socket, `body ${id}`);
           });
         });
         const client = ownClient(server.origin);

@@ -9,16 +9,16 @@ type Taken = (error?: Error | null) => void;
 
 /** A socket whose writes are taken when the test says so. */
 function slowSocket() {
-  const waiting: { bytes: number; taken: Taken }[] = [];
+  const waiting: { bytes: number; callback: Taken }[] = [];
   const socket = new Writable({
-    write: (piece: Buffer, _, taken) => void waiting.push({ bytes: piece.length, taken }),
-    writev(pieces, taken) {
+    write: (piece: Buffer, _, callback) => void waiting.push({ bytes: piece.length, callback }),
+    writev(pieces, callback) {
       const bytes = pieces.reduce((sum, { chunk }) => sum + (chunk as Buffer).length, 0);
-      waiting.push({ bytes, taken });
+      waiting.push({ bytes, callback });
     },
     // The system cancels what it has not taken.
     destroy(error, done) {
-      for (const { taken } of waiting.splice(0)) taken(new Error('cancelled'));
+      for (const { callback } of waiting.splice(0)) callback(new Error('cancelled'));
       done(error);
     },
   });
@@ -46,41 +46,41 @@ const ways = {
 async function sendUntil(way: keyof typeof ways, writes: number) {
   const { socket, waiting } = slowSocket();
   const { declared, make } = ways[way];
-  const said: { sent: boolean | null } = { sent: null };
+  const result: { sent: boolean | null } = { sent: null };
   sendPieces(socket, { head, declared, pieces: make() }).then((sent) => {
-    said.sent = sent;
+    result.sent = sent;
   });
   let bytes = 0;
   for (let done = 0; done < writes; done += 1) {
     await turn();
     const next = waiting.shift();
     if (next === undefined) break;
-    assert.equal(said.sent, null, 'a write is still under way');
+    assert.equal(result.sent, null, 'a write is still under way');
     bytes += next.bytes;
-    next.taken();
+    next.callback();
   }
   await turn();
-  return { said, socket, waiting, bytes };
+  return { result, socket, waiting, bytes };
 }
 
 describe('the pieces of a body', () => {
   for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
     it(`that ${way} are sent once the last write was taken, and not before`, async () => {
-      const { bytes, said } = await sendUntil(way, Number.POSITIVE_INFINITY);
-      assert.equal(said.sent, true);
+      const { bytes, result } = await sendUntil(way, Number.POSITIVE_INFINITY);
+      assert.equal(result.sent, true);
       assert.ok(bytes >= head.length + 5 * SIZE, String(bytes));
     });
 
     it(`that ${way} are not sent where the socket is closed or fails meanwhile`, async () => {
       const closed = await sendUntil(way, 1);
-      assert.equal(closed.said.sent, null);
+      assert.equal(closed.result.sent, null);
       closed.socket.destroy();
       await turn();
-      assert.equal(closed.said.sent, false);
+      assert.equal(closed.result.sent, false);
       const failed = await sendUntil(way, 1);
-      failed.waiting[0]?.taken(new Error('reset'));
+      failed.waiting[0]?.callback(new Error('reset'));
       await turn();
-      assert.equal(failed.said.sent, false);
+      assert.equal(failed.result.sent, false);
     });
 
     it(`that ${way} are not sent to a socket that was closed before`, async () => {

@@ -60,7 +60,7 @@ function refusal(...filters: string[]): GatewayError {
 }
 
 describe('filters', () => {
-  const found: readonly [filters: string[], names: string[]][] = [
+  const cases: readonly [filters: string[], names: string[]][] = [
     [["state='running'"], ['mcp', 'store']],
     [['state = "running"', 'restarts>0'], ['mcp']],
     [
@@ -101,7 +101,7 @@ describe('filters', () => {
       ['mcp', 'store', 'a2a', "it's"],
     ],
   ];
-  for (const [filters, expected] of found) {
+  for (const [filters, expected] of cases) {
     it(`find by ${filters.join(' & ')}`, () => assert.deepEqual(names(...filters), expected));
   }
 
@@ -183,10 +183,10 @@ describe('filters', () => {
     const pattern = fc.string({ unit, minLength: 1, maxLength: 6 });
     const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 6 });
     fc.assert(
-      fc.property(pattern, text, (wanted, name) => {
-        const groups = parseFilters([`name='${wanted}'`], attributes);
+      fc.property(pattern, text, (source, name) => {
+        const groups = parseFilters([`name='${source}'`], attributes);
         const query = { groups, sort: [], ignoreCase: false, limit: 1, offset: 0 };
-        const expected = new RegExp(`^${wanted.replaceAll(/[*%]/g, '.*')}$`).test(name);
+        const expected = new RegExp(`^${source.replaceAll(/[*%]/g, '.*')}$`).test(name);
         assert.equal(select([{ id: 'x', name }], query, attributes).filtered === 1, expected);
       }),
       { numRuns: 2_000 },

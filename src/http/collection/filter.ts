@@ -47,7 +47,7 @@ function parseFilter(filter: string, attributes: Attributes): { or: boolean; con
   const [, or, attribute = '', sign = '', rest = ''] = match;
   const kind = kindAt(attributes, attribute);
   if (kind === undefined) throw unknownAttribute(attribute, 'filter[]');
-  const operator = operators.find((known) => known === sign);
+  const operator = operators.find((candidate) => candidate === sign);
   if (operator === undefined)
     throw wrong(`"${shortened(sign)}" is no operator; there are ${operators.join(' ')}`);
   if (kind === 'object' || kind === 'map') throw wrong(`"${attribute}" cannot be filtered by`);

@@ -27,8 +27,8 @@ describe('input', () => {
   });
 
   it('comes as its schema has it', () => {
-    const given = { name: ' a ', labels: { b: 'c' }, extra: { known: 'd', other: [1] } };
-    assert.deepEqual(validated(schema, given), { ...given, name: 'a' });
+    const input = { name: ' a ', labels: { b: 'c' }, extra: { known: 'd', other: [1] } };
+    assert.deepEqual(validated(schema, input), { ...input, name: 'a' });
   });
 
   const refused: readonly [input: unknown, param: string][] = [

@@ -87,9 +87,9 @@ export function attributesIn(params: URLSearchParams, attributes: Attributes): r
  * Refuses parameters that nothing would come of: who misspells `dry_run` does not want what would be done.
  * @throws GatewayError `invalid_request`
  */
-export function checkParameters(params: URLSearchParams, known: ReadonlySet<string>): void {
+export function checkParameters(params: URLSearchParams, names: ReadonlySet<string>): void {
   for (const name of params.keys()) {
-    if (!known.has(name)) throw wrong(name.slice(0, 60), `There is no parameter "${name.slice(0, 60)}" here`);
+    if (!names.has(name)) throw wrong(name.slice(0, 60), `There is no parameter "${name.slice(0, 60)}" here`);
     if (!repeatable.has(name) && params.getAll(name).length > 1)
       throw wrong(name, `"${name}" is given more than once`);
   }
@@ -123,10 +123,10 @@ function wholeNumber(params: URLSearchParams, name: string): number | null {
   return Number(text);
 }
 
-function wordsOf(params: URLSearchParams, name: string, known: readonly string[]): string[] {
+function wordsOf(params: URLSearchParams, name: string, allowed: readonly string[]): string[] {
   const words = listIn(params, name);
   for (const word of words) {
-    if (!known.includes(word)) throw wrong(name, `"${name}" can be ${known.join(', ')}`);
+    if (!allowed.includes(word)) throw wrong(name, `"${name}" can be ${allowed.join(', ')}`);
   }
   return words;
 }

@@ -22,10 +22,10 @@ export function createOutboundAgent(options: Agent.Options = {}): OutboundAgent 
     return { agent: new Agent(options), request };
   };
   return {
-    async request(url, asked) {
+    async request(url, options) {
       opening ??= open();
       const { agent, request } = await opening;
-      return request(url, { ...asked, dispatcher: agent });
+      return request(url, { ...options, dispatcher: agent });
     },
     async destroy() {
       await (await opening)?.agent.destroy();

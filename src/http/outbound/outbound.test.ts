@@ -111,7 +111,9 @@ describe('a name', () => {
     const resolve = (all: boolean, ...addresses: string[]) =>
       new Promise((done, failed) => {
         const lookup = guardedLookup(80, nowhere, resolvingTo(...addresses));
-        lookup('name.test', { all }, (error, found) => (error === null ? done(found) : failed(error)));
+        lookup('name.test', { all }, (error, addresses) =>
+          error === null ? done(addresses) : failed(error),
+        );
       });
     assert.equal(await resolve(false, '169.254.169.254', '10.0.0.1'), '10.0.0.1');
     assert.deepEqual(await resolve(true, 'fe80::1', '10.0.0.1', '::1'), [
@@ -123,9 +125,9 @@ describe('a name', () => {
   });
 
   it('that leads elsewhere later leads nowhere', async (test) => {
-    let asked = 0;
+    let requests = 0;
     const server = createServer(() => {
-      asked += 1;
+      requests += 1;
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -154,6 +156,6 @@ describe('a name', () => {
     assert.equal(await to('[::ffff:169.254.169.254]', port), 'ADDRESS_REFUSED');
     assert.equal(await to('127.0.0.1', port), 'connected');
     await turn();
-    assert.equal(asked, 2);
+    assert.equal(requests, 2);
   });
 });

@@ -58,11 +58,11 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
   };
   /** Closes the oldest connection that has no request. False when all have one. */
   const makeRoom = (): boolean => {
-    const taken = new Set<Duplex>(busy());
+    const busySockets = new Set<Duplex>(busy());
     let oldest: Connection | null = null;
     for (const connection of regular.members()) {
       const { socket } = connection;
-      if (taken.has(socket) || upgraded.has(socket)) continue;
+      if (busySockets.has(socket) || upgraded.has(socket)) continue;
       if (oldest === null || connection.number < oldest.number) oldest = connection;
     }
     if (oldest === null) return false;

@@ -187,19 +187,19 @@ describe('a forwarded request', () => {
   it('is passed on as a connection where it asks for an upgrade', async () => {
     const socket = connect(port, '127.0.0.1');
     socket.write('GET /ws HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
-    const heard = async (what: string) => {
+    const received = async (what: string) => {
       let text = '';
       while (!text.includes(what)) text += String((await once(socket, 'data'))[0]);
     };
-    await heard('101 Switching');
+    await received('101 Switching');
     socket.write('ping');
-    await heard('ping');
+    await received('ping');
     let hasEnded = false;
     const ended = forwarder.ended(2 ** 31 - 1).then(() => {
       hasEnded = true;
     });
     socket.write('again');
-    await heard('again');
+    await received('again');
     assert.equal(hasEnded, false);
     socket.destroy();
     await ended;

@@ -98,9 +98,9 @@ describe('a server for forwarded connections', () => {
     const later = connect(path);
     later.end('no header\r\n').resume();
     await once(later, 'close');
-    const gone = once(client, 'close');
+    const clientClosed = once(client, 'close');
     await owner.close();
-    await gone;
+    await clientClosed;
   });
 
   it('has a socket that nobody else could ever open', async (test) => {

@@ -15,8 +15,8 @@ describe('the values of a header', () => {
     const inner = fc.string({ unit: fc.constantFrom('a', ' ', '\t', '\u00a0'), maxLength: 8 });
     fc.assert(
       fc.property(blanks, inner, blanks, (before, value, after) => {
-        const [found] = headerValues(['x-a', before + value + after], 'x-a');
-        assert.equal(found, value.replace(/^[ \t]+/, '').replace(/[ \t]+$/, ''));
+        const [header] = headerValues(['x-a', before + value + after], 'x-a');
+        assert.equal(header, value.replace(/^[ \t]+/, '').replace(/[ \t]+$/, ''));
       }),
     );
   });

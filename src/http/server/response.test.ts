@@ -81,17 +81,17 @@ describe('a chunked answer', () => {
   });
 
   it('leaves the process in one buffer for each piece, the first with the head', async (test) => {
-    const given = test.mock.method(Socket.prototype, '_write' as 'write');
+    const single = test.mock.method(Socket.prototype, '_write' as 'write');
     const gathered = test.mock.method(Socket.prototype, '_writev' as 'write');
     await received(test, (response) => {
-      given.mock.resetCalls();
+      single.mock.resetCalls();
       response.writeHead(200, ['x-a', '1']);
       response.write(Buffer.from('first'), () => {
         response.write(Buffer.from('second'), () => response.end());
       });
     });
     assert.equal(gathered.mock.callCount(), 0);
-    const [first = '', second] = given.mock.calls.map(({ arguments: [piece] }) => String(piece));
+    const [first = '', second] = single.mock.calls.map(({ arguments: [piece] }) => String(piece));
     assert.match(first, /^HTTP\/1\.1 200[\s\S]*\r\n\r\n5\r\nfirst\r\n$/);
     assert.equal(second, '6\r\nsecond\r\n');
   });

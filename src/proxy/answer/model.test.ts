@@ -83,8 +83,8 @@ function members(name: string, value: fc.Arbitrary<string>): fc.Arbitrary<string
     .map(([before, after, literal, one, two]) => {
       const plain = (pairs: typeof before) =>
         pairs.map(([key, any]) => `${one}${JSON.stringify(key)}${two}:${one}${JSON.stringify(any)}${two}`);
-      const wanted = `${two}${JSON.stringify(name)}${one}:${two}${literal}${one}`;
-      return `{${[...plain(before), wanted, ...plain(after)].join(',')}}`;
+      const modelField = `${two}${JSON.stringify(name)}${one}:${two}${literal}${one}`;
+      return `{${[...plain(before), modelField, ...plain(after)].join(',')}}`;
     });
 }
 
@@ -136,8 +136,8 @@ describe('the model that an answer names', () => {
           fc.array(fc.nat(), { maxLength: 12 }),
           (stream, name, cuts) => {
             const bytes = Buffer.from(stream.replaceAll(HERE, () => JSON.stringify(name)));
-            const wanted = Buffer.from(stream.replaceAll(HERE, () => LITERAL)).toString();
-            assert.equal(through(inStream(format), cutAt(bytes, cuts)), wanted);
+            const expected = Buffer.from(stream.replaceAll(HERE, () => LITERAL)).toString();
+            assert.equal(through(inStream(format), cutAt(bytes, cuts)), expected);
           },
         ),
         { numRuns: 400 },
@@ -202,7 +202,7 @@ describe('the model that an answer names', () => {
 
   it('is found at the end of a long answer, and only in its root', () => {
     const numbers = Array.from({ length: 20_000 }, (_, index) => index / 7).join(',');
-    for (const [body, wanted] of [
+    for (const [body, matches] of [
       [`{"data":[${numbers}],"model" : "a","usage":{"n":[1]}}\n`, 1],
       [`{"model":"a","data":[${numbers}],"usage":{"model":"b"}}`, 1],
       [`{"data":[${numbers}],"usage":{"model":"b"}}`, 0],
@@ -212,7 +212,7 @@ describe('the model that an answer names', () => {
     ] as const) {
       const bytes = Buffer.from(body);
       const out = inWhole('openai-embeddings').whole(bytes).toString();
-      assert.equal(out, wanted === 0 ? body : body.replace(/"model"( ?: ?)"a"/, `"model"$1${LITERAL}`));
+      assert.equal(out, matches === 0 ? body : body.replace(/"model"( ?: ?)"a"/, `"model"$1${LITERAL}`));
     }
   });
 
@@ -241,8 +241,8 @@ describe('the model that an answer names', () => {
   it('follows an upstream that changes what it calls itself', () => {
     const frame = (model: string) => `data: {"id":"1","model":${JSON.stringify(model)},"choices":[]}\n\n`;
     const bytes = Buffer.from(['', 'gpt-5-2026', 'gpt-5-2026', 'other', 'gpt-5'].map(frame).join(''));
-    const wanted = frame('gpt-5').repeat(5);
-    assert.equal(inStream('openai-chat', 'gpt-5').push(bytes).toString(), wanted);
+    const expected = frame('gpt-5').repeat(5);
+    assert.equal(inStream('openai-chat', 'gpt-5').push(bytes).toString(), expected);
   });
 
   it('is left alone where it is no string, where it stands deeper, and where a name is spelled with escapes', () => {

@@ -21,7 +21,7 @@ describe('the loop of attempts', () => {
     name: string;
     scripts: Record<string, Script[]>;
     stream?: boolean;
-    asked: string;
+    targets: string;
     status: number;
     outcome: LedgerEntry['outcome'];
     code: string | null;
@@ -30,7 +30,7 @@ describe('the loop of attempts', () => {
     {
       name: 'a whole answer',
       scripts: { a: [whole], b: [] },
-      asked: 'a',
+      targets: 'a',
       status: 200,
       outcome: 'ok',
       code: null,
@@ -39,7 +39,7 @@ describe('the loop of attempts', () => {
     {
       name: 'a refused connection is tried once more on a new socket, then elsewhere',
       scripts: { a: [refused, refused], b: [whole] },
-      asked: 'aab',
+      targets: 'aab',
       status: 200,
       outcome: 'ok',
       code: null,
@@ -48,7 +48,7 @@ describe('the loop of attempts', () => {
     {
       name: 'an upstream that is busy',
       scripts: { a: [fails(503)], b: [whole] },
-      asked: 'ab',
+      targets: 'ab',
       status: 200,
       outcome: 'ok',
       code: null,
@@ -57,7 +57,7 @@ describe('the loop of attempts', () => {
     {
       name: 'a rate limit',
       scripts: { a: [fails(429, { 'retry-after': '9' })], b: [whole] },
-      asked: 'ab',
+      targets: 'ab',
       status: 200,
       outcome: 'ok',
       code: null,
@@ -69,7 +69,7 @@ describe('the loop of attempts', () => {
         a: [answers(400, { error: { message: 'no such field', type: 'invalid_request_error' } })],
         b: [],
       },
-      asked: 'a',
+      targets: 'a',
       status: 400,
       outcome: 'failed',
       code: 'upstream_error',
@@ -79,7 +79,7 @@ describe('the loop of attempts', () => {
       name: 'a stream that breaks off before its first content goes elsewhere',
       scripts: { a: [streams('cut', role)], b: [streams('ends', role, word, 'data: [DONE]\n\n')] },
       stream: true,
-      asked: 'ab',
+      targets: 'ab',
       status: 200,
       outcome: 'ok',
       code: null,
@@ -89,7 +89,7 @@ describe('the loop of attempts', () => {
       name: 'a stream that breaks off after its first content ends there',
       scripts: { a: [streams('cut', role, word)], b: [] },
       stream: true,
-      asked: 'a',
+      targets: 'a',
       status: 200,
       outcome: 'failed',
       code: 'upstream_cut',
@@ -102,25 +102,25 @@ describe('the loop of attempts', () => {
         b: [streams('ends', role, word, 'data: [DONE]\n\n')],
       },
       stream: true,
-      asked: 'ab',
+      targets: 'ab',
       status: 200,
       outcome: 'ok',
       code: null,
       attempts: ['failed', 'answered'],
     },
   ];
-  for (const { asked, attempts, code, name, outcome, scripts, status, stream = false } of table)
+  for (const { targets, attempts, code, name, outcome, scripts, status, stream = false } of table)
     it(name, async () => {
       const ended = await outcomeOf(request(scripts, { stream }));
       assert.deepEqual(
         {
-          asked: ended.asked.join(''),
+          targets: ended.targets.join(''),
           status: ended.sink.status,
           outcome: ended.entry.outcome,
           code: ended.entry.errorCode,
           attempts: ended.attempts.map((attempt) => attempt.outcome),
         },
-        { asked, status, outcome, code, attempts },
+        { targets, status, outcome, code, attempts },
       );
       assert.equal(ended.entry.attempts, attempts.length);
       assert.equal(
@@ -134,7 +134,10 @@ describe('the loop of attempts', () => {
     const ended = await outcomeOf(
       request({ a: [fails(429, { 'retry-after': '7' })], b: [fails(500), fails(500), fails(500)] }),
     );
-    assert.deepEqual([ended.asked.join(''), ended.sink.status, ended.entry.outcome], ['abbb', 429, 'failed']);
+    assert.deepEqual(
+      [ended.targets.join(''), ended.sink.status, ended.entry.outcome],
+      ['abbb', 429, 'failed'],
+    );
   });
 
   it('says of the target that answers what that was not told, not what another was not', async () => {
@@ -170,8 +173,8 @@ describe('the loop of attempts', () => {
       await running.begun;
       assert.equal(running.watch.members().length, 1);
       running.sink.leave();
-      const { asked, attempts, entry, sink } = await outcomeOf(running);
-      assert.deepEqual([asked.join(''), entry.status, entry.outcome], ['a', 499, 'aborted']);
+      const { targets, attempts, entry, sink } = await outcomeOf(running);
+      assert.deepEqual([targets.join(''), entry.status, entry.outcome], ['a', 499, 'aborted']);
       assert.deepEqual([sink.status, attempts.map(({ outcome }) => outcome)], [status, ['aborted']]);
     });
 
@@ -192,8 +195,8 @@ describe('the loop of attempts', () => {
     await running.begun;
     const [call] = running.watch.members();
     call?.tick(600_001);
-    const { asked, attempts } = await outcomeOf(running);
-    assert.equal(asked.join(''), 'ab');
+    const { targets, attempts } = await outcomeOf(running);
+    assert.equal(targets.join(''), 'ab');
     assert.equal(attempts[0]?.error?.code, 'upstream_timeout');
   });
 });

@@ -364,9 +364,9 @@ class Run implements AnswerSink, OpenCall {
     this.#memory = null;
   }
 
-  settled(found: AttemptOutcome): void {
+  settled(attemptOutcome: AttemptOutcome): void {
     if (this.#ended) return;
-    const outcome = this.#withVariant(found);
+    const outcome = this.#withVariant(attemptOutcome);
     // One that has reported its failure inside a stream may go on for ever, and nobody watches it any more.
     if (outcome.kind !== 'completed') this.#attempt?.abort();
     const { exchange, upload } = this.#facts;

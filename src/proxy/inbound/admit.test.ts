@@ -49,8 +49,8 @@ function budgets(full: readonly string[], { late = false } = {}) {
     settle: (used: RequestUsage | null) => settled.push(used),
     rates: () => [],
   } as unknown as BudgetReservation;
-  const hold = (asked: ChargedRequest) => {
-    holds.push(asked);
+  const hold = (chargedRequest: ChargedRequest) => {
+    holds.push(chargedRequest);
     return reservation;
   };
   return { limits: { hold }, holds, scopes, settled };
@@ -84,8 +84,8 @@ describe('a request under budgets', () => {
   for (const late of [false, true])
     it(`goes to the next target where a budget has no room for the first${late ? ', said later' : ''}`, async () => {
       const { limits, scopes, settled } = budgets(['a'], { late });
-      const { asked, entry, recorded } = await outcomeOf(request({ a: [], b: [whole] }, { limits }));
-      assert.deepEqual([asked, entry.outcome], [['b'], 'ok']);
+      const { targets, entry, recorded } = await outcomeOf(request({ a: [], b: [whole] }, { limits }));
+      assert.deepEqual([targets, entry.outcome], [['b'], 'ok']);
       assert.equal(scopes.length, 2);
       assert.deepEqual(
         recorded[0]?.trace?.skipped.map(({ connection, reason }) => [connection, reason]),
@@ -96,9 +96,9 @@ describe('a request under budgets', () => {
 
   it('is refused with the reason of the first where no target has room, and no upstream hears of it', async () => {
     const { limits } = budgets(['a', 'b']);
-    const { asked, begun, recorded } = request({ a: [], b: [] }, { limits });
+    const { targets, begun, recorded } = request({ a: [], b: [] }, { limits });
     await assert.rejects(begun, { code: 'rate_limit_exceeded', retryAfter: 30, message: /does not fit/ });
-    assert.deepEqual(asked, []);
+    assert.deepEqual(targets, []);
     assert.equal(recorded[0]?.entry.errorCode, 'rate_limit_exceeded');
   });
 
@@ -126,8 +126,11 @@ describe('a request under budgets', () => {
         settle: (used) => void settled.push(used),
       };
       const limits = { hold: () => reservation };
-      const { asked, entry, sink } = await outcomeOf(request({ a: [fails(503)], b: [] }, { limits }));
-      assert.deepEqual([asked, sink.status, entry.outcome, entry.errorCode], [['a'], status, 'failed', code]);
+      const { targets, entry, sink } = await outcomeOf(request({ a: [fails(503)], b: [] }, { limits }));
+      assert.deepEqual(
+        [targets, sink.status, entry.outcome, entry.errorCode],
+        [['a'], status, 'failed', code],
+      );
       assert.equal(settled.length, 1);
     });
 });

@@ -3,35 +3,35 @@ import { describe, it } from 'node:test';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import { requestedAnswers } from './requested-answers.ts';
 
-const asked = (format: WireFormat, body: unknown) =>
+const answersOf = (format: WireFormat, body: unknown) =>
   requestedAnswers(format, [Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))]);
 
 describe('the answers that a request asks for', () => {
   it('are one where it says nothing', () => {
     for (const format of ['openai-chat', 'openai-completions', 'gemini', 'openai-responses'] as const)
-      assert.equal(asked(format, { model: 'm', messages: [{ content: '"n": 9' }] }), 1);
+      assert.equal(answersOf(format, { model: 'm', messages: [{ content: '"n": 9' }] }), 1);
     assert.equal(requestedAnswers('openai-chat', []), 1);
   });
 
   it('are told by n, of chat and of pictures', () => {
-    assert.equal(asked('openai-chat', { messages: [], n: 4 }), 4);
-    assert.equal(asked('openai-chat', { messages: [], n: null }), 1);
-    assert.equal(asked('openai-chat', '{ "n" : 2, "n":7}'), 7, 'an upstream may take any of several');
-    assert.equal(asked('openai-images', { prompt: ['a'], n: 3 }), 3);
-    assert.equal(asked('anthropic-messages', { n: 3 }), 1, 'means nothing there');
+    assert.equal(answersOf('openai-chat', { messages: [], n: 4 }), 4);
+    assert.equal(answersOf('openai-chat', { messages: [], n: null }), 1);
+    assert.equal(answersOf('openai-chat', '{ "n" : 2, "n":7}'), 7, 'an upstream may take any of several');
+    assert.equal(answersOf('openai-images', { prompt: ['a'], n: 3 }), 3);
+    assert.equal(answersOf('anthropic-messages', { n: 3 }), 1, 'means nothing there');
   });
 
   it('are not told by what tools and schemas call n', () => {
     const parameters = { type: 'object', properties: { n: { default: 5 } }, examples: [{ n: 50 }] };
-    assert.equal(asked('openai-chat', { tools: [{ function: { name: 'f', parameters } }], n: 2 }), 2);
+    assert.equal(answersOf('openai-chat', { tools: [{ function: { name: 'f', parameters } }], n: 2 }), 2);
   });
 
   it('are told by best_of and by several prompts, of the older completions', () => {
-    assert.equal(asked('openai-completions', { prompt: 'a', n: 2, best_of: 5 }), 5);
-    assert.equal(asked('openai-completions', { prompt: ['a', 'b, "c"', 'd'], n: 2 }), 6);
-    assert.equal(asked('openai-completions', { prompt: [1, 2, 3] }), 1, 'the tokens of one prompt');
+    assert.equal(answersOf('openai-completions', { prompt: 'a', n: 2, best_of: 5 }), 5);
+    assert.equal(answersOf('openai-completions', { prompt: ['a', 'b, "c"', 'd'], n: 2 }), 6);
+    assert.equal(answersOf('openai-completions', { prompt: [1, 2, 3] }), 1, 'the tokens of one prompt');
     assert.equal(
-      asked('openai-completions', {
+      answersOf('openai-completions', {
         prompt: [
           [1, 2],
           [3, 4],
@@ -39,12 +39,12 @@ describe('the answers that a request asks for', () => {
       }),
       2,
     );
-    assert.equal(asked('openai-completions', { prompt: [] }), 1);
+    assert.equal(answersOf('openai-completions', { prompt: [] }), 1);
   });
 
   it('are told by the number of candidates, of Gemini', () => {
-    assert.equal(asked('gemini', { contents: [], generationConfig: { candidateCount: 8 } }), 8);
-    assert.equal(asked('gemini', { contents: [], generation_config: { candidate_count: 3 } }), 3);
+    assert.equal(answersOf('gemini', { contents: [], generationConfig: { candidateCount: 8 } }), 8);
+    assert.equal(answersOf('gemini', { contents: [], generation_config: { candidate_count: 3 } }), 3);
   });
 
   it('are found in a body of several pieces', () => {

@@ -7,7 +7,7 @@ const bytes = (text: string) => Buffer.from(text);
 const joined = (pieces: readonly Buffer[]) => Buffer.concat(pieces);
 
 describe('findModel', () => {
-  const found: [string, string, string][] = [
+  const cases: [string, string, string][] = [
     ['first', '{"model":"gpt-5","messages":[]}', 'gpt-5'],
     ['last, after nested models', '{"messages":[{"model":"no"}],"x":{"model":"no"},"model":"yes"}', 'yes'],
     ['after strings that look like it', '{"a":"\\"model\\":\\"no\\"","b":"\\\\","model":"yes"}', 'yes'],
@@ -18,7 +18,7 @@ describe('findModel', () => {
     ['of a body that breaks off later', '{"model":"x","messages":[{"ro', 'x'],
     ['with a lone surrogate', '{"model":"\\ud800"}', '\ud800'],
   ];
-  for (const [name, body, value] of found) {
+  for (const [name, body, value] of cases) {
     it(`finds a model ${name}`, () => {
       const result = findModel(bytes(body));
       assert.ok(result.ok);
@@ -123,8 +123,8 @@ describe('topLevel', () => {
     assert.ok(topLevel(nested(1_000)).ok);
     const refused = topLevel(nested(10_000));
     assert.ok(!refused.ok && refused.reason === 'too-deep');
-    const found = findModel(nested(10_000));
-    assert.ok(found.ok && found.value === 'x');
+    const search = findModel(nested(10_000));
+    assert.ok(search.ok && search.value === 'x');
   });
 
   it('agrees with JSON.parse about what is an object', () => {
@@ -226,8 +226,8 @@ describe('spliceModel', () => {
 
   it('finds its place in pieces cut anywhere', () => {
     const original = '{"a":"é","model":"old","b":2}';
-    const found = findModel(bytes(original));
-    assert.ok(found.ok);
+    const search = findModel(bytes(original));
+    assert.ok(search.ok);
     const { length } = bytes(original);
     const cuts = fc.uniqueArray(fc.nat({ max: length }), { maxLength: 6 });
     fc.assert(
@@ -236,7 +236,7 @@ describe('spliceModel', () => {
         const edges = [0, ...at.sort((a, b) => a - b), length];
         const pieces = edges.slice(1).map((edge, index) => body.subarray(edges[index], edge));
         assert.equal(
-          joined(spliceModel({ pieces, span: found }, 'n').pieces).toString(),
+          joined(spliceModel({ pieces, span: search }, 'n').pieces).toString(),
           '{"a":"é","model":"n","b":2}',
         );
       }),
@@ -307,17 +307,17 @@ describe('same format in and out', () => {
         const head = `${gap}{${gap}${before.map((entry) => `${member(entry)},${gap}`).join('')}${key}${gap}:${gap}`;
         const tail = `${gap}${after.map((entry) => `,${gap}${member(entry)}`).join('')}}${gap}`;
         const body = bytes(head + model + tail);
-        const found = findModel(body);
-        assert.ok(found.ok);
-        assert.equal(found.value, JSON.parse(model));
+        const search = findModel(body);
+        assert.ok(search.ok);
+        assert.equal(search.value, JSON.parse(model));
         const result = joined(
-          spliceModel({ pieces: [bytes(head + model + tail)], span: found }, replacement).pieces,
+          spliceModel({ pieces: [bytes(head + model + tail)], span: search }, replacement).pieces,
         ).toString();
         assert.equal(result, head + JSON.stringify(replacement) + tail);
         assert.deepEqual(JSON.parse(result), { ...JSON.parse(body.toString()), model: replacement });
         const whole = topLevel(body);
         assert.ok(whole.ok);
-        assert.equal(whole.model?.start, found.start);
+        assert.equal(whole.model?.start, search.start);
         assert.equal(whole.duplicates.includes('model'), false);
       }),
     );

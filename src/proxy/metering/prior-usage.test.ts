@@ -12,12 +12,12 @@ const priced = (usd: number | null) => () => ({
 });
 const usage = { ...noUsage, input: 10, output: 5 };
 const target = { provider: openai, model: 'm' };
-const told = { usage, estimated: true, tier: null };
+const estimated = { usage, estimated: true, tier: null };
 const reported = { usage, estimated: false, tier: null };
 
 describe('what several targets used for one answer', () => {
   it('is the sum, each at its own price', () => {
-    const first = totalUsage(priced(0.25), target, told, null);
+    const first = totalUsage(priced(0.25), target, estimated, null);
     assert.deepEqual(first, { usage, estimated: true, usd: 0.25, saved: 0.0625, source: 'table' });
     const both = totalUsage(priced(0.5), target, reported, first);
     assert.deepEqual(both, {
@@ -30,7 +30,7 @@ describe('what several targets used for one answer', () => {
   });
 
   it('has no known cost where one of them has none, and nothing for one that wrote nothing', () => {
-    const first = totalUsage(priced(0.25), target, told, null);
+    const first = totalUsage(priced(0.25), target, estimated, null);
     assert.equal(totalUsage(priced(null), target, reported, first).usd, null);
     assert.deepEqual(totalUsage(priced(null), target, noAnswerUsage, first), first);
   });

@@ -19,7 +19,7 @@ const chat = target('groq', 'openai-chat');
 const openai = target('openai', 'openai-responses');
 const xai = target('xai', 'openai-responses');
 
-const said = (text: string) => ({ type: 'message', role: 'user', content: text });
+const userMessage = (text: string) => ({ type: 'message', role: 'user', content: text });
 const answered = (id: string, text: string) => ({
   id,
   object: 'response',
@@ -34,15 +34,15 @@ const turnOf = (id: string, previousId: string | null, text: string): StoredResp
   keyId: 'key_a',
   connectionId: 'con_1',
   model: 'm',
-  input: [{ ...said(`${text}?`), id: `msg_${id.slice(5)}_i0` }],
+  input: [{ ...userMessage(`${text}?`), id: `msg_${id.slice(5)}_i0` }],
   response: answered(id, `${text}!`),
 });
 
 function memoryOf(...stored: StoredResponse[]) {
   return {
     get: async (id: string, keyId: string) => {
-      const found = stored.find((one) => one.id === id && one.keyId === keyId);
-      return found === undefined ? null : { ...found, length: JSON.stringify(found).length };
+      const response = stored.find((one) => one.id === id && one.keyId === keyId);
+      return response === undefined ? null : { ...response, length: JSON.stringify(response).length };
     },
   };
 }
@@ -69,9 +69,17 @@ async function take(
 ) {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   const model = requestedModel([bytes]);
-  const taken = await resolveResponseState({ memory, places, keyId, model, targets, endpoint, limitBytes });
-  const text = Buffer.concat([...taken.model.pieces]).toString();
-  return { ...taken, bytes: text, request: JSON.parse(text) as JsonObject };
+  const resolved = await resolveResponseState({
+    memory,
+    places,
+    keyId,
+    model,
+    targets,
+    endpoint,
+    limitBytes,
+  });
+  const text = Buffer.concat([...resolved.model.pieces]).toString();
+  return { ...resolved, bytes: text, request: JSON.parse(text) as JsonObject };
 }
 
 const isError = (code: string, param: string | null) => (error: unknown) =>
@@ -98,7 +106,7 @@ describe('a request of the responses format', () => {
     assert.deepEqual(contents(request), ['one?', 'one!', 'two?', 'two!', 'three?']);
     assert.equal('previous_response_id' in request, false);
     assert.equal(Buffer.concat([...model.pieces]).toString('utf8', model.start, model.end), '"up/m"');
-    assert.deepEqual([responseState.previousId, responseState.input], ['resp_2', [said('three?')]]);
+    assert.deepEqual([responseState.previousId, responseState.input], ['resp_2', [userMessage('three?')]]);
   });
 
   it('goes to a provider of the format without the ids that it does not know', async () => {
@@ -107,18 +115,18 @@ describe('a request of the responses format', () => {
       { targets: [openai] },
     );
     assert.deepEqual(request['input'], [
-      said('one?'),
+      userMessage('one?'),
       { type: 'message', role: 'assistant', content: 'one!' },
-      said('x'),
+      userMessage('x'),
     ]);
   });
 
   it('continues nothing of another key, and nothing whose beginning is gone', async () => {
     const body = { model: 'm', previous_response_id: 'resp_1', input: 'x' };
-    const gone = isError('previous_response_not_found', 'previous_response_id');
-    await assert.rejects(take(body, { keyId: 'key_b' }), gone);
-    await assert.rejects(take({ ...body, previous_response_id: 'resp_9' }), gone);
-    await assert.rejects(take({ ...body, previous_response_id: '' }), gone);
+    const notFound = isError('previous_response_not_found', 'previous_response_id');
+    await assert.rejects(take(body, { keyId: 'key_b' }), notFound);
+    await assert.rejects(take({ ...body, previous_response_id: 'resp_9' }), notFound);
+    await assert.rejects(take({ ...body, previous_response_id: '' }), notFound);
     await assert.rejects(
       take({ ...body, previous_response_id: 7 }),
       isError('invalid_request', 'previous_response_id'),
@@ -153,14 +161,14 @@ describe('a request of the responses format', () => {
 
   it('has summaries of the gateway put in words, for any provider', async () => {
     for (const targets of [[chat], [openai]] as const) {
-      const input = [compactionItem('cmp_1', 'They met.'), said('x')];
+      const input = [compactionItem('cmp_1', 'They met.'), userMessage('x')];
       const { request } = await take({ model: 'm', input }, { targets });
       assert.match(JSON.stringify((request['input'] as JsonObject[])[0]), /"role":"user".*They met\./);
     }
   });
 
   it('is compacted by the provider if the first one does it, else by the gateway', async () => {
-    const body = { model: 'm', input: [said('x'), { type: 'compaction_trigger' }] };
+    const body = { model: 'm', input: [userMessage('x'), { type: 'compaction_trigger' }] };
     const native = await take(body, { targets: [openai, xai] });
     assert.deepEqual(
       [native.responseState.compacts, native.targets, native.request],
@@ -169,11 +177,11 @@ describe('a request of the responses format', () => {
     const own = await take(body, { targets: [xai, openai] });
     assert.deepEqual(
       [own.responseState.compacts, own.targets, own.request['input']],
-      [true, [xai], [said('x')]],
+      [true, [xai], [userMessage('x')]],
     );
     const endpoint = await take({ model: 'm', input: 'x', stream: true }, { endpoint: true });
     assert.deepEqual([endpoint.responseState.compacts, endpoint.request['stream']], [true, false]);
-    assert.deepEqual(endpoint.responseState.shown, [said('x')]);
+    assert.deepEqual(endpoint.responseState.shown, [userMessage('x')]);
   });
 
   it('is understood however its bytes are cut', async () => {

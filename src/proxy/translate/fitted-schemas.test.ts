@@ -40,8 +40,8 @@ describe('schemas that were fitted before', () => {
     const rules = fc.constantFrom(...Object.values(schemaRules));
     const fit = createFittedSchemas(2_000);
     fc.assert(
-      fc.property(fc.array(fc.tuple(schemas, rules), { maxLength: 6 }), (asked) => {
-        for (const [schema, rule] of [...asked, ...asked]) {
+      fc.property(fc.array(fc.tuple(schemas, rules), { maxLength: 6 }), (calls) => {
+        for (const [schema, rule] of [...calls, ...calls]) {
           const text = JSON.stringify(schema);
           const expected = outcome(() => fitSchema(parsed(text), rule, 'tools.a'));
           assert.deepEqual(
@@ -65,12 +65,12 @@ describe('schemas that were fitted before', () => {
     const size = JSON.stringify(path).length + 20;
     const fit = createFittedSchemas(2 * size);
     const numbered = (title: number): JsonObject => ({ ...structuredClone(path), title: String(title) });
-    const known = (of: FitSchema, title: number) => of(numbered(title), gemini, 'a');
-    const [one, two] = [known(fit, 1), known(fit, 2)];
-    assert.equal(known(fit, 1), one);
-    known(fit, 3);
-    assert.equal(known(fit, 1), one);
-    assert.notEqual(known(fit, 2), two);
+    const fitted = (of: FitSchema, title: number) => of(numbered(title), gemini, 'a');
+    const [one, two] = [fitted(fit, 1), fitted(fit, 2)];
+    assert.equal(fitted(fit, 1), one);
+    fitted(fit, 3);
+    assert.equal(fitted(fit, 1), one);
+    assert.notEqual(fitted(fit, 2), two);
   });
 
   it('are refused by the name of their own tool each time, also where they are too deep to be written', () => {

@@ -163,17 +163,17 @@ describe('a messages request to a chat target', () => {
       return { text: Buffer.concat(bytes).toString(), dropped };
     };
     fc.assert(
-      fc.property(request, (asked) => {
+      fc.property(request, (body) => {
         // In JSON with white space no text is carried.
-        assert.equal(carryLongTexts(JSON.stringify(asked, null, 1)), null);
-        assert.deepEqual(sent(JSON.stringify(asked)), sent(JSON.stringify(asked, null, 1)));
+        assert.equal(carryLongTexts(JSON.stringify(body, null, 1)), null);
+        assert.deepEqual(sent(JSON.stringify(body)), sent(JSON.stringify(body, null, 1)));
       }),
       { numRuns: 500 },
     );
   });
 
   it('is marked for the prompt cache as long as it is, also where its texts would be carried', () => {
-    const asked = {
+    const chatRequest = {
       messages: [
         { role: 'user', content: 'x'.repeat(9_000) },
         { role: 'assistant', content: 'y' },
@@ -183,7 +183,7 @@ describe('a messages request to a chat target', () => {
     const marking = { ...openaiCompatible, dialect: { cacheFields: true } };
     const { body } = translateRequest(
       {
-        body: [Buffer.from(JSON.stringify(asked))],
+        body: [Buffer.from(JSON.stringify(chatRequest))],
         named: null,
         target: { ...target, model: 'anthropic/claude-sonnet-5', provider: marking },
       },

@@ -14,7 +14,7 @@ const target: Target = {
 };
 
 /** An agent's request of the messages format with so many calls; `name` tells one conversation from another. */
-function asked(name: string, calls: number): Buffer {
+function agentRequest(name: string, calls: number): Buffer {
   const exchanges = Array.from({ length: calls }, (_, index) => [
     {
       role: 'assistant',
@@ -39,26 +39,26 @@ function sent(body: Buffer, settled: SettledTurns | null, to = target): string {
 }
 
 function piecesOf(body: Buffer, settled: SettledTurns | null, to = target): readonly Buffer[] {
-  const asked = { body: [body], named: null, target: to };
-  return translateRequest(asked, 'anthropic-messages', { settled }).body;
+  const outgoing = { body: [body], named: null, target: to };
+  return translateRequest(outgoing, 'anthropic-messages', { settled }).body;
 }
 
 describe('settled turns', () => {
   it('are those of a conversation that comes again, without its last exchange', () => {
     const settled = createSettledTurns();
-    sent(asked('a', 6), settled);
+    sent(agentRequest('a', 6), settled);
     assert.equal(settled.exchanges, 0);
-    sent(asked('a', 7), settled);
+    sent(agentRequest('a', 7), settled);
     assert.equal(settled.exchanges, 6);
-    assert.equal(sent(asked('a', 9), settled), sent(asked('a', 9), null));
+    assert.equal(sent(agentRequest('a', 9), settled), sent(agentRequest('a', 9), null));
     assert.equal(settled.exchanges, 8);
   });
 
   it('are sent from where they are kept, and not copied for each request', () => {
     const settled = createSettledTurns();
-    for (const calls of [6, 7]) sent(asked('a', calls), settled);
-    const one = piecesOf(asked('a', 9), settled);
-    const other = piecesOf(asked('a', 9), settled);
+    for (const calls of [6, 7]) sent(agentRequest('a', calls), settled);
+    const one = piecesOf(agentRequest('a', 9), settled);
+    const other = piecesOf(agentRequest('a', 9), settled);
     const own = other.filter(
       ({ buffer, byteOffset }) =>
         !one.some((piece) => piece.buffer === buffer && piece.byteOffset === byteOffset),
@@ -69,18 +69,18 @@ describe('settled turns', () => {
 
   it('are not looked for in another conversation, or on the way to another model', () => {
     const settled = createSettledTurns();
-    for (const calls of [6, 7]) sent(asked('a', calls), settled);
+    for (const calls of [6, 7]) sent(agentRequest('a', calls), settled);
     const elsewhere = { ...target, model: 'other' };
-    assert.equal(sent(asked('a', 7), settled, elsewhere), sent(asked('a', 7), null, elsewhere));
-    assert.equal(sent(asked('b', 7), settled), sent(asked('b', 7), null));
+    assert.equal(sent(agentRequest('a', 7), settled, elsewhere), sent(agentRequest('a', 7), null, elsewhere));
+    assert.equal(sent(agentRequest('b', 7), settled), sent(agentRequest('b', 7), null));
     assert.equal(settled.exchanges, 6);
   });
 
   it('are translated again where the id of one of their calls comes once more', () => {
     const responses = { ...target, format: 'openai-responses' } as const;
     const settled = createSettledTurns();
-    for (const calls of [6, 7]) sent(asked('a', calls), settled, responses);
-    const again = Buffer.from(asked('a', 8).toString().replaceAll('"a_7"', '"a_0"'));
+    for (const calls of [6, 7]) sent(agentRequest('a', calls), settled, responses);
+    const again = Buffer.from(agentRequest('a', 8).toString().replaceAll('"a_7"', '"a_0"'));
     assert.match(sent(again, null, responses), /"a_0_2"/);
     for (const _ of [1, 2]) assert.equal(sent(again, settled, responses), sent(again, null, responses));
   });
@@ -88,19 +88,19 @@ describe('settled turns', () => {
   it('are kept up to a bound, the last used longest', () => {
     const settled = createSettledTurns(110_000);
     const converse = (name: string) => {
-      for (const calls of [6, 7]) sent(asked(name, calls), settled);
+      for (const calls of [6, 7]) sent(agentRequest(name, calls), settled);
     };
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       converse(name);
-      sent(asked('a', 7), settled);
+      sent(agentRequest('a', 7), settled);
       assert.ok(settled.bytes <= 110_000);
     }
     const before = settled.exchanges;
-    sent(asked('a', 9), settled);
+    sent(agentRequest('a', 9), settled);
     assert.equal(settled.exchanges, before + 2, '"a" was used between the others');
     // A conversation that alone is larger is not kept.
     const small = createSettledTurns(2_000);
-    for (const calls of [6, 7]) sent(asked('a', calls), small);
+    for (const calls of [6, 7]) sent(agentRequest('a', calls), small);
     assert.equal(small.bytes, 0);
   });
 
@@ -138,23 +138,23 @@ describe('settled turns', () => {
     const settled = createSettledTurns();
     const text = { role: 'user', content: 'x'.repeat(5_000) };
     sent(Buffer.from(JSON.stringify({ messages: [text] })), settled);
-    sent(asked('a', 0), settled);
+    sent(agentRequest('a', 0), settled);
     assert.equal(settled.bytes, 0);
   });
 });
 
 describe('the place of a list in a request', () => {
-  const found = (text: string) => {
+  const listIn = (text: string) => {
     const span = listSpan(Buffer.from(text), 'list');
     return span === null ? null : text.slice(span.start, span.end);
   };
 
   it('is between its brackets, whatever stands around it', () => {
     assert.equal(
-      found(' { "a" : "]\\"list\\":[" , "list" : [ {"b":[1]}, 2 ] , "c":{"list":[3]} } '),
+      listIn(' { "a" : "]\\"list\\":[" , "list" : [ {"b":[1]}, 2 ] , "c":{"list":[3]} } '),
       ' {"b":[1]}, 2 ',
     );
-    assert.equal(found('{"é":1.5e3,"list":[]}'), '');
+    assert.equal(listIn('{"é":1.5e3,"list":[]}'), '');
   });
 
   it('is not told where a name is ambiguous, or there is no list', () => {
@@ -166,6 +166,6 @@ describe('the place of a list in a request', () => {
       '[]',
       '{',
     ])
-      assert.equal(found(text), null, text);
+      assert.equal(listIn(text), null, text);
   });
 });

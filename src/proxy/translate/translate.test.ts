@@ -71,8 +71,8 @@ describe('an answer of another format', () => {
       { a: [streams('cut', role)], b: [streams('ends', role, word, last, done)] },
       { ...asAnthropic, stream: true },
     );
-    const { asked, entry, sink } = await outcomeOf(running);
-    assert.deepEqual([asked, entry.outcome], [['a', 'b'], 'ok']);
+    const { targets, entry, sink } = await outcomeOf(running);
+    assert.deepEqual([targets, entry.outcome], [['a', 'b'], 'ok']);
     assert.equal(eventsIn(sink.text).filter((name) => name === 'message_start').length, 1);
   });
 
@@ -82,9 +82,9 @@ describe('an answer of another format', () => {
     };
     for (const script of [answers(400, error), answers(200, error)]) {
       const { sink } = await outcomeOf(request({ a: [script] }, asAnthropic));
-      const told = JSON.parse(sink.text);
-      assert.deepEqual([told.type, told.error.type], ['error', 'invalid_request_error'], sink.text);
-      assert.match(told.error.message, /max_tokens is too large/);
+      const answer = JSON.parse(sink.text);
+      assert.deepEqual([answer.type, answer.error.type], ['error', 'invalid_request_error'], sink.text);
+      assert.match(answer.error.message, /max_tokens is too large/);
       assert.equal(sink.status, 400);
     }
   });

@@ -8,14 +8,14 @@ import { type FormContent, FormContents } from './form-content.ts';
 const BOUNDARY = 'simple boundary';
 
 /** The form with `model` in the place of its own, read in pieces of `size` bytes. */
-function replaced(text: string, model: string, size: number): { text: string; found: FormContent[] } {
+function replaced(text: string, model: string, size: number): { text: string; models: FormContent[] } {
   const contents = new FormContents(BOUNDARY);
   const bytes = Buffer.from(text);
   const all: FormContent[] = [];
   for (let at = 0; at < bytes.length; at += size) all.push(...contents.push(bytes.subarray(at, at + size)));
   contents.end();
   const pieces = all.map((content) => (content.kind === 'bytes' ? content.bytes : Buffer.from(model)));
-  return { text: Buffer.concat(pieces).toString(), found: all.filter(({ kind }) => kind === 'model') };
+  return { text: Buffer.concat(pieces).toString(), models: all.filter(({ kind }) => kind === 'model') };
 }
 
 describe('the model of a form', () => {
@@ -37,9 +37,9 @@ describe('the model of a form', () => {
             last
               ? `${formEnds.before}${sound}\r\n${fieldText('model', model)}${formEnds.after.slice(2)}`
               : formText(model, sound, fieldText('language', 'de'));
-          const { found, text } = replaced(form(old), other, size);
+          const { models, text } = replaced(form(old), other, size);
           assert.equal(text, form(other));
-          assert.deepEqual(found, [{ kind: 'model', value: old, length: Buffer.byteLength(old) }]);
+          assert.deepEqual(models, [{ kind: 'model', value: old, length: Buffer.byteLength(old) }]);
         },
       ),
     );
@@ -47,9 +47,9 @@ describe('the model of a form', () => {
 
   it('of another field or of a file is not taken for it', () => {
     const more = fieldText('prompt', 'name="model"') + fieldText('model_name', 'x');
-    const { found } = replaced(formText('m', 'name="model"\r\n\r\nz', more), 'n', 7);
+    const { models } = replaced(formText('m', 'name="model"\r\n\r\nz', more), 'n', 7);
     assert.deepEqual(
-      found.map((content) => content.kind === 'model' && content.value),
+      models.map((content) => content.kind === 'model' && content.value),
       ['m'],
     );
   });

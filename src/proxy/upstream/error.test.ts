@@ -143,7 +143,7 @@ describe('an HTTP error of Google', () => {
 });
 
 describe('a conversation that is too long for its model', () => {
-  const said: [WireFormat, unknown, RegExp][] = [
+  const cases: [WireFormat, unknown, RegExp][] = [
     [
       'openai-chat',
       {
@@ -184,7 +184,7 @@ describe('a conversation that is too long for its model', () => {
       /^prompt is too long: the/,
     ],
   ];
-  for (const [format, json, sentence] of said) {
+  for (const [format, json, sentence] of cases) {
     it(`is told by ${format}, and to every client in the words that make it compact`, () => {
       const { error } = read(format, 400, json);
       assert.deepEqual([error.code, error.status], ['context_length_exceeded', 400]);

@@ -48,9 +48,9 @@ describe('the frames of AWS', () => {
   });
 
   it('of an exception become the error event', async () => {
-    const said = await unframed([exceptionFrame('throttlingException', 'slow down')]);
+    const text = await unframed([exceptionFrame('throttlingException', 'slow down')]);
     const error = { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } };
-    assert.equal(said, `event: error\ndata: ${JSON.stringify(error)}\n\n`);
+    assert.equal(text, `event: error\ndata: ${JSON.stringify(error)}\n\n`);
     assert.match(
       await unframed([exceptionFrame('newException', '')]),
       /"api_error","message":"newException"/,

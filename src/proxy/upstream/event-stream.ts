@@ -37,7 +37,7 @@ export function createUnframer(): Transform {
   let fault: Error | null = null;
   const split = (bytes: Buffer): ReadFrames => {
     const read = readFrames(bytes);
-    ({ fault, wanted: bytesNeeded } = read);
+    ({ fault, bytesNeeded } = read);
     return read;
   };
   const buffer = new FrameBuffer(split, (_, length) => length >= bytesNeeded);
@@ -57,7 +57,7 @@ export function createUnframer(): Transform {
 
 interface ReadFrames extends FrameSplit<Buffer, Buffer> {
   /** As many bytes are needed for the next. */
-  wanted: number;
+  bytesNeeded: number;
   /** Why nothing more can be read. */
   fault: Error | null;
 }
@@ -70,12 +70,12 @@ function readFrames(bytes: Buffer): ReadFrames {
     for (;;) {
       const size = frameSize(rest);
       if (size === null || rest.length < size)
-        return { frames, rest, wanted: size ?? PRELUDE_BYTES, fault: null };
+        return { frames, rest, bytesNeeded: size ?? PRELUDE_BYTES, fault: null };
       frames.push(eventOf(readFrame(rest.subarray(0, size))));
       rest = rest.subarray(size);
     }
   } catch (fault) {
-    return { frames, rest, wanted: PRELUDE_BYTES, fault: fault as Error };
+    return { frames, rest, bytesNeeded: PRELUDE_BYTES, fault: fault as Error };
   }
 }
 

@@ -18,10 +18,10 @@ const message = fc
     },
     { requiredKeys: [] },
   )
-  .chain((known) =>
+  .chain((fields) =>
     fc
       .dictionary(fc.string(), fc.jsonValue())
-      .map((other) => ({ ...other, ...known, type: 'response.create' }) as Record<string, unknown>),
+      .map((other) => ({ ...other, ...fields, type: 'response.create' }) as Record<string, unknown>),
   );
 
 describe('a message', () => {

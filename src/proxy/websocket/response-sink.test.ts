@@ -111,7 +111,7 @@ describe('an answer as messages', () => {
 
   it('whose peer is gone is over, and says nothing more', async () => {
     const { closes, messages, sink } = opened();
-    sink.gone();
+    sink.disconnect();
     sink.writeHead(200, stream);
     sink.end(framed(events([])));
     await turn();

@@ -87,7 +87,7 @@ export class WebSocketResponseSink implements ResponseSink {
   }
 
   /** The connection is gone. */
-  gone(): void {
+  disconnect(): void {
     if (this.destroyed) return;
     this.writableEnded = true;
     this.#close();

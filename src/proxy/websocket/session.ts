@@ -118,7 +118,7 @@ function session(input: SessionInput): TextHandler {
     },
     onClose() {
       waiting.length = 0;
-      for (const sink of running.values()) sink.gone();
+      for (const sink of running.values()) sink.disconnect();
       memory.forget();
     },
     busy: () => running.size > 0 || waiting.length > 0,
