@@ -23,6 +23,8 @@ const BLANK_LINE = Buffer.from('\n\n');
 const DATA_FIELD = Buffer.from('data:');
 /** Beginnings of frames that are longer are not compared with. */
 const MAX_OPENING = 1024;
+/** For so few bytes a native call costs more than the comparison. */
+const MOST_COMPARED_HERE = 64;
 
 /** The end of a large body is looked at before its beginning: lists of numbers before the name take long to read. */
 const LARGE_BYTES = 65_536;
@@ -239,7 +241,7 @@ export class AnswerModel {
 function beginsWith(bytes: Buffer, at: number, expected: Uint8Array): boolean {
   const { length } = expected;
   if (bytes.length - at < length) return false;
-  // For so few bytes a native call costs more than the comparison.
+  if (length > MOST_COMPARED_HERE) return bytes.compare(expected, 0, length, at, at + length) === 0;
   for (let index = 0; index < length; index += 1) if (bytes[at + index] !== expected[index]) return false;
   return true;
 }
