@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { Server } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startEventReceiver } from '../test/support/event-receiver.ts';
 import { temporaryFolder } from '../test/support/folder.ts';
 import { loadConfig } from './config.ts';
 import { createGateway, type GatewayInput } from './gateway.ts';
 import { createLog } from './lib/log.ts';
 import { databasePath } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
+
+const QUICK_MS = 2_000;
 
 function gatewayOn(dataDir: string, input: Partial<GatewayInput> = {}) {
   const loaded = loadConfig({
@@ -20,6 +24,15 @@ function gatewayOn(dataDir: string, input: Partial<GatewayInput> = {}) {
   const config = { ...loaded, drainMs: 0 };
   const log = createLog({ level: 'silent', write: () => {}, pretty: false });
   return createGateway({ config, log, version: '0.0.0', ...input });
+}
+
+/** Sends a request and reads its answer. @returns its status */
+async function answerOf(url: string): Promise<number> {
+  const body = JSON.stringify({ model: 'demo/echo', messages: [{ role: 'user', content: 'hi' }] });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
+  await answer.text();
+  return answer.status;
 }
 
 describe('a gateway in this process', () => {
@@ -43,11 +56,7 @@ describe('a gateway in this process', () => {
     const other = new DatabaseSync(databasePath(dataDir));
     test.after(() => other.close());
     other.exec('begin immediate');
-    const body = JSON.stringify({ model: 'demo/echo', messages: [{ role: 'user', content: 'hi' }] });
-    const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
-    assert.equal(answer.status, 200);
-    await answer.text();
+    assert.equal(await answerOf(url), 200);
     await assert.rejects(gateway.stop(), /1 ledger entries could not be written: the database stayed busy/);
     assert.equal(existsSync(join(dataDir, 'run.json')), false);
     (await acquireDataDir(dataDir)).release();
@@ -58,7 +67,7 @@ describe('a gateway in this process', () => {
     const lines: string[] = [];
     const log = createLog({ level: 'error', write: (line) => lines.push(line), pretty: false });
     // Enough for what closes, on a slow machine.
-    const gateway = gatewayOn(dataDir, { log, closeMs: 2_000 });
+    const gateway = gatewayOn(dataDir, { log, closeMs: QUICK_MS });
     await gateway.start();
     const servers = new Set<Server>();
     const { mock } = test.mock.method(Server.prototype, 'close', function neverCloses(this: Server) {
@@ -72,5 +81,31 @@ describe('a gateway in this process', () => {
     assert.deepEqual(named, ['open requests', 'HTTP server']);
     assert.equal(existsSync(join(dataDir, 'run.json')), false);
     (await acquireDataDir(dataDir)).release();
+  });
+
+  it('waits longer for what the receiver of an event has than for another part', async (test) => {
+    const dataDir = temporaryFolder(test);
+    const received = Promise.withResolvers<void>();
+    const receiver = await startEventReceiver(async () => {
+      received.resolve();
+      await delay(3 * QUICK_MS);
+      return 204;
+    });
+    test.after(() => receiver.close());
+    writeFileSync(
+      join(dataDir, 'events.yaml'),
+      `components:
+  channels: [{unique_id: main, url: "memory:", mq_topic_name: main}]
+  sources: [{ref: {unique_id: own, kind: gateway}}]
+  triggers: [{ref: {unique_id: hook, kind: http, name: "${receiver.url}"}}]
+router_rules:
+  routers: [{source_id: own, trigger_id: hook, channel_id: main}]
+`,
+    );
+    const gateway = gatewayOn(dataDir, { closeMs: QUICK_MS });
+    const { url } = await gateway.start();
+    assert.equal(await answerOf(url), 200);
+    await received.promise;
+    await gateway.stop();
   });
 });

@@ -113,6 +113,8 @@ const LAST_BYTES_MS = 250;
 const CLOSE_MS = 20_000;
 /** How long all parts together may take to close, beside open requests. */
 const CLOSE_ALL_MS = 30_000;
+/** How much longer than another part the events may take: a trigger waits 29 seconds for what its receiver has. */
+const EVENTS_EXTRA_MS = 15_000;
 const MAX_SERVED_PATH = 2_000;
 /** How long the way through a tunnel and back may take. */
 const TUNNEL_PROBE_MS = 15_000;
@@ -629,7 +631,7 @@ async function openContext(
     sharedDatabase: config.sharedEventDatabase,
     variable: readVariable,
   });
-  onClose('events', () => events.close());
+  onClose('events', () => events.close(), EVENTS_EXTRA_MS);
   started.events = events;
   alerts.attach(alertEngine(events));
   onSettings = () => void alerts.reload().catch(report);
