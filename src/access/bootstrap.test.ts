@@ -30,8 +30,8 @@ describe('the first admin', () => {
   it('needs the right code and a password that is not too weak', async (test) => {
     const access = await openAccess(test);
     const { code = '' } = access.control.offer() ?? {};
-    const setUp = (given: string, wanted = password) =>
-      access.control.setUp({ code: given, password: wanted }, address);
+    const setUp = (setupCode: string, newPassword = password) =>
+      access.control.setUp({ code: setupCode, password: newPassword }, address);
     await assert.rejects(setUp(code, 'password'), { code: 'invalid_request', param: 'password' });
     for (let index = 0; index < 5; index++)
       await assert.rejects(setUp(`wrong${index}`), { code: 'unauthorized' });

@@ -171,11 +171,11 @@ function renewed(record: TokenRecord, facts: AuthFacts, deps: ManageAuthDeps): {
 
 /** The role that `X-Gateway-Role` lowers the caller's to, for tests and cautious scripts. */
 function loweredRole(facts: AuthFacts, role: Role): Role | AuthRefusal {
-  const [wanted, ...more] = headerValues(facts.rawHeaders, 'x-gateway-role');
-  if (wanted === undefined) return role;
-  if (more.length > 0 || !isRole(wanted) || roles.indexOf(wanted) > roles.indexOf(role))
+  const [requestedRole, ...more] = headerValues(facts.rawHeaders, 'x-gateway-role');
+  if (requestedRole === undefined) return role;
+  if (more.length > 0 || !isRole(requestedRole) || roles.indexOf(requestedRole) > roles.indexOf(role))
     return refusal('role', 'X-Gateway-Role names one role, not above your own: viewer, operator or admin');
-  return wanted;
+  return requestedRole;
 }
 
 function callerOf(

@@ -49,8 +49,8 @@ describe('gateway keys', () => {
     for (const name of ['taken', ' taken ', '', '  ', 'a\nb', 'x'.repeat(101)])
       await assert.rejects(keys.add({ ...plain, name }), { code: 'invalid_request', param: 'name' }, name);
     const outcomes = await Promise.allSettled([1, 2].map(() => keys.add({ ...plain, name: 'twice' })));
-    const told = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? 'added' : outcome.reason.code));
-    assert.deepEqual(told.sort(), ['added', 'invalid_request']);
+    const codes = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? 'added' : outcome.reason.code));
+    assert.deepEqual(codes.sort(), ['added', 'invalid_request']);
   });
 
   it('cannot have the id of another one as their name', async (test) => {

@@ -43,13 +43,13 @@ export async function audited<T>(context: Context, entry: CommandRecord, run: ()
 }
 
 /** What is recorded of a connection that is about to be made: all but its key. */
-export function newConnectionEntry(wanted: {
+export function newConnectionEntry(connection: {
   provider: string;
   name: string;
   baseUrl: string | null;
   defaultModel: string | null;
 }): CommandRecord {
-  const { baseUrl: base_url, defaultModel: default_model, name, provider } = wanted;
+  const { baseUrl: base_url, defaultModel: default_model, name, provider } = connection;
   return { action: 'connections.create', target: name, input: { provider, name, base_url, default_model } };
 }
 

@@ -92,17 +92,17 @@ function schemaState(applied: readonly string[]): DatabaseState {
   return pending.length === 0 ? { state: 'current' } : { state: 'behind', pending };
 }
 
-export function checkDatabase(path: string, found: DatabaseState): Finding {
-  switch (found.state) {
+export function checkDatabase(path: string, database: DatabaseState): Finding {
+  switch (database.state) {
     case 'missing':
       return warn('there is no database yet: `gateway serve` or `gateway setup` makes it');
     case 'current':
       return ok(`${path} is sound and up to date`);
     case 'behind':
-      return warn(`${path} will be brought up to date at the next start: ${found.pending.join(', ')}`);
+      return warn(`${path} will be brought up to date at the next start: ${database.pending.join(', ')}`);
     case 'unusable':
       return fail(
-        `${path} cannot be used: ${found.problem}. Put a backup in its place with \`gateway restore\`, or move it away to start afresh`,
+        `${path} cannot be used: ${database.problem}. Put a backup in its place with \`gateway restore\`, or move it away to start afresh`,
       );
   }
 }
@@ -229,7 +229,7 @@ export interface StorageFacts {
   /** Those whose credential the key does not open. */
   unreadable: readonly string[];
   /** Kept responses, and those of them that the key does not open. */
-  responses: { kept: number; unreadable: number };
+  responses: { total: number; unreadable: number };
 }
 
 export async function checkStorage(facts: StorageFacts): Promise<Finding> {
@@ -252,9 +252,9 @@ export async function checkStorage(facts: StorageFacts): Promise<Finding> {
   const from = source === 'environment' ? 'STORAGE_ENCRYPTION_KEY' : file;
   if (responses.unreadable > 0)
     return warn(
-      `the key of ${from} opens all ${sealed.length} credentials, but ${responses.unreadable} of ${responses.kept} kept responses were encrypted with another: these cannot be continued, and go when their time is over`,
+      `the key of ${from} opens all ${sealed.length} credentials, but ${responses.unreadable} of ${responses.total} kept responses were encrypted with another: these cannot be continued, and go when their time is over`,
     );
   return ok(
-    `AES-256-GCM with the key of ${from}; ${sealed.length} credentials and ${responses.kept} kept responses readable`,
+    `AES-256-GCM with the key of ${from}; ${sealed.length} credentials and ${responses.total} kept responses readable`,
   );
 }

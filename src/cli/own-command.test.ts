@@ -17,11 +17,11 @@ it('is short where the shell finds this program, and a path where it finds none 
   symlinkSync(started, join(folder, 'bin', 'gateway'));
   mkdirSync(join(folder, 'other'));
   writeFileSync(join(folder, 'other', 'gateway'), '');
-  const found = ownCommand(place('/d', 'default'), {
+  const command = ownCommand(place('/d', 'default'), {
     searchPath: ['', '/nowhere', join(folder, 'bin')].join(delimiter),
     started,
   });
-  assert.deepEqual(found, { program: 'gateway', flags: '' });
+  assert.deepEqual(command, { program: 'gateway', flags: '' });
   const another = ownCommand(place("/it's here", 'flag'), { searchPath: join(folder, 'other'), started });
   assert.match(another.program, /\/bin\/gateway$/);
   assert.equal(another.flags, " --data-dir '/it'\\''s here'");

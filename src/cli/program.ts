@@ -177,7 +177,7 @@ function configFlags(
 function readOptions(
   command: Command,
   values: Readonly<Record<string, unknown>>,
-  given: readonly unknown[],
+  args: readonly unknown[],
 ): Options {
   const flagValue = (name: string): unknown => {
     const flag = [...command.flags, ...commonFlags].find((declared) => declared.name === name);
@@ -187,7 +187,7 @@ function readOptions(
   const argumentValue = (name: string): unknown => {
     const index = command.arguments.findIndex((declared) => declared.name === name);
     if (index === -1) throw new Error(`the command declares no argument ${name}`);
-    return given[index];
+    return args[index];
   };
   return {
     argument: (name) => {

@@ -248,10 +248,10 @@ async function member(
   if (path.collection === 'events') return serveEvents(context, exchange, path, caller);
   if (path.collection === 'cli-tools') return serveCliTools(context, exchange, path, caller);
   if (path.collection === 'acp')
-    return serveAcpAgents(exchange, path, caller, (asked) =>
+    return serveAcpAgents(exchange, path, caller, (request) =>
       answered(context, exchange, caller, {
-        path: { ...path, collection: acpAgentsCollection, rest: [...asked.rest] },
-        ...asked,
+        path: { ...path, collection: acpAgentsCollection, rest: [...request.rest] },
+        ...request,
       }),
     );
   return collection(context, exchange, path, caller);

@@ -186,8 +186,8 @@ async function configured(
 ): Promise<object> {
   const run = () => context.cliTools.service.configure(tool, input);
   if (input.dry_run === true) return run();
-  const { dry_run: _, ...given } = input;
-  return withToolLock(context, caller, { tool, action: 'configure', input: given }, run);
+  const { dry_run: _, ...settings } = input;
+  return withToolLock(context, caller, { tool, action: 'configure', input: settings }, run);
 }
 
 async function restored(

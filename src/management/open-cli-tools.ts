@@ -99,9 +99,9 @@ function toolServiceOnUse(input: ToolServiceInput): ToolService {
     installed: async (id) => (await service()).installed(id),
     withSettings: async (id) => (await service()).withSettings(id),
     settings: async (tool) => (await service()).settings(tool),
-    configure: async (tool, given) => (await service()).configure(tool, given),
-    restore: async (tool, given) => (await service()).restore(tool, given),
-    prove: async (id, given) => (await service()).prove(id, given),
+    configure: async (tool, settings) => (await service()).configure(tool, settings),
+    restore: async (tool, options) => (await service()).restore(tool, options),
+    prove: async (id, options) => (await service()).prove(id, options),
     add: async (described) => (await service()).add(described),
     remove: async (id) => (await service()).remove(id),
   };

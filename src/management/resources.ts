@@ -132,9 +132,9 @@ function connectionHealth({ reset, conditionsOf }: Accounts): ConnectionHealth {
 function effective(resource: Resource, reload: () => Promise<unknown>): Resource {
   const { actions = {}, create, remove, update } = resource;
   const after =
-    <Arguments extends unknown[], Result>(run: (...given: Arguments) => Promise<Result>) =>
-    async (...given: Arguments): Promise<Result> => {
-      const result = await run(...given);
+    <Arguments extends unknown[], Result>(run: (...args: Arguments) => Promise<Result>) =>
+    async (...args: Arguments): Promise<Result> => {
+      const result = await run(...args);
       // The change is made; a reload that fails is tried again, and told of, by whoever looks for changes.
       await reload().catch(() => {});
       return result;

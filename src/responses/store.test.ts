@@ -10,7 +10,7 @@ import { createResponseEncryption } from './row.ts';
 import { responseStore } from './store.ts';
 import type { StoredResponse } from './stored.ts';
 
-const found = (stored: StoredResponse) => ({
+const expectedOf = (stored: StoredResponse) => ({
   ...stored,
   length: JSON.stringify(stored.input).length + JSON.stringify(stored.response).length,
 });
@@ -45,10 +45,10 @@ describe('stored responses', () => {
   it('are found at once, and after the memory is gone', async (test) => {
     const { fresh, memory, writer } = await opened(test);
     memory.put(one);
-    assert.deepEqual(await memory.get('resp_1', 'key_a'), found(one));
+    assert.deepEqual(await memory.get('resp_1', 'key_a'), expectedOf(one));
     assert.equal(await fresh().get('resp_1', 'key_a'), null, 'not written yet');
     assert.equal(writer.flush(), true);
-    assert.deepEqual(await fresh().get('resp_1', 'key_a'), found(one));
+    assert.deepEqual(await fresh().get('resp_1', 'key_a'), expectedOf(one));
   });
 
   it('exist for the key that made them alone', async (test) => {
@@ -59,7 +59,7 @@ describe('stored responses', () => {
       assert.equal(await each.get('resp_1', 'key_b'), null);
       assert.equal(await each.remove('resp_1', 'key_b'), false);
     }
-    assert.deepEqual(await fresh().get('resp_1', 'key_a'), found(one));
+    assert.deepEqual(await fresh().get('resp_1', 'key_a'), expectedOf(one));
   });
 
   it('do not get in each other’s way when two keys have the same id', async (test) => {
@@ -69,11 +69,11 @@ describe('stored responses', () => {
     memory.put(other);
     writer.flush();
     for (const each of [memory, fresh()]) {
-      assert.deepEqual(await each.get('resp_1', 'key_a'), found(one));
-      assert.deepEqual(await each.get('resp_1', 'key_b'), found(other));
+      assert.deepEqual(await each.get('resp_1', 'key_a'), expectedOf(one));
+      assert.deepEqual(await each.get('resp_1', 'key_b'), expectedOf(other));
     }
     assert.equal(await memory.remove('resp_1', 'key_b'), true);
-    assert.deepEqual(await fresh().get('resp_1', 'key_a'), found(one));
+    assert.deepEqual(await fresh().get('resp_1', 'key_a'), expectedOf(one));
   });
 
   it('are gone when they are deleted, also before they were written', async (test) => {
@@ -90,7 +90,7 @@ describe('stored responses', () => {
     const memory = responseStore(store, { push() {}, flush: () => false }, { ...usual, now: () => 1000 });
     memory.put(one);
     await assert.rejects(memory.remove('resp_1', 'key_a'), (error) => error instanceof GatewayError);
-    assert.deepEqual(await memory.get('resp_1', 'key_a'), found(one));
+    assert.deepEqual(await memory.get('resp_1', 'key_a'), expectedOf(one));
   });
 
   it('expire after thirty days', async (test) => {
@@ -141,7 +141,7 @@ describe('stored responses', () => {
       .where('id', '=', 'resp_2')
       .execute();
     assert.equal(await fresh().get('resp_2', 'key_a'), 'unreadable');
-    assert.deepEqual(await fresh().get('resp_1', 'key_a'), found(one));
+    assert.deepEqual(await fresh().get('resp_1', 'key_a'), expectedOf(one));
   });
 
   it('of another key are there, cannot be read, and can be deleted', async (test) => {
@@ -152,8 +152,8 @@ describe('stored responses', () => {
     const other = responseStore(store, writer, { ...usual, now: () => 1000, sealing });
     assert.equal(await other.get('resp_1', 'key_a'), 'unreadable');
     assert.equal(await other.get('resp_1', 'key_b'), null);
-    assert.deepEqual(await countEncrypted(store, 'other'), { kept: 1, unreadable: 1 });
-    assert.deepEqual(await countEncrypted(store, 'this'), { kept: 1, unreadable: 0 });
+    assert.deepEqual(await countEncrypted(store, 'other'), { total: 1, unreadable: 1 });
+    assert.deepEqual(await countEncrypted(store, 'this'), { total: 1, unreadable: 0 });
     assert.equal(await other.remove('resp_1', 'key_a'), true);
     assert.equal(await other.get('resp_1', 'key_a'), null);
   });
@@ -172,17 +172,17 @@ describe('stored responses', () => {
           connection_id: 'con_1',
           model: 'up/m-1',
           previous_id: null,
-          bytes: found(one).length,
+          bytes: expectedOf(one).length,
           ...texts,
           sealed: null,
           sealed_with: null,
         })
         .execute();
-    assert.deepEqual(await memory.get('resp_1', 'key_a'), found(one));
+    assert.deepEqual(await memory.get('resp_1', 'key_a'), expectedOf(one));
     assert.equal(await memory.sweep(), 0);
     const plain = await store.db.selectFrom('responses').selectAll().where('input', '<>', '').execute();
     assert.deepEqual(plain, []);
-    assert.deepEqual(await fresh().get('resp_119', 'key_a'), { ...found(one), id: 'resp_119' });
+    assert.deepEqual(await fresh().get('resp_119', 'key_a'), { ...expectedOf(one), id: 'resp_119' });
   });
 
   it('stay in memory alone where none are to be stored', async (test) => {
@@ -193,7 +193,7 @@ describe('stored responses', () => {
     const memory = responseStore(store, writer, { ...usual, now: () => 1001, retentionDays: 0 });
     memory.put({ ...one, id: 'resp_2' });
     writer.flush();
-    assert.deepEqual(await memory.get('resp_2', 'key_a'), { ...found(one), id: 'resp_2' });
+    assert.deepEqual(await memory.get('resp_2', 'key_a'), { ...expectedOf(one), id: 'resp_2' });
     assert.equal(await memory.sweep(), 1, 'what was stored before');
     assert.deepEqual(await store.db.selectFrom('responses').selectAll().execute(), []);
     assert.notEqual(await memory.get('resp_2', 'key_a'), null);

@@ -164,10 +164,10 @@ describe('doctor', () => {
 describe('the checks', () => {
   it('tell how many kept responses the key does not open', async () => {
     const facts = { source: 'environment', dataDir: '/nowhere', sealed: ['a'], unreadable: [] } as const;
-    const some = await checkStorage({ ...facts, responses: { kept: 3, unreadable: 2 } });
+    const some = await checkStorage({ ...facts, responses: { total: 3, unreadable: 2 } });
     assert.equal(some.status, 'warn');
     assert.match(some.message, /2 of 3 kept responses were encrypted with another/);
-    const none = await checkStorage({ ...facts, responses: { kept: 3, unreadable: 0 } });
+    const none = await checkStorage({ ...facts, responses: { total: 3, unreadable: 0 } });
     assert.equal(none.status, 'ok');
   });
 

@@ -434,7 +434,7 @@ function storeContract({ name, open }: Engine): void {
     await writer.flush();
     const found = await responseStore(store, writer, options).get('resp_1', 'key_a');
     assert.deepEqual((found as { input: unknown }).input, answer.input);
-    assert.deepEqual(await countEncrypted(store, 'this'), { kept: 1, unreadable: 0 });
+    assert.deepEqual(await countEncrypted(store, 'this'), { total: 1, unreadable: 0 });
     assert.equal(
       await placeStore(store, writer, { stored: true, now: () => 1000 }).find('p1', 'other'),
       'foreign',
@@ -491,7 +491,7 @@ function storeContract({ name, open }: Engine): void {
     await tasks.sweep();
     const services = await openServiceRecords(store, () => 1000);
     await services.update('store', { labels: { a: 'b' } });
-    assert.deepEqual((await openServiceRecords(store, () => 1)).known('store')?.labels, { a: 'b' });
+    assert.deepEqual((await openServiceRecords(store, () => 1)).cached('store')?.labels, { a: 'b' });
     const thresholds = thresholdStore(store);
     const reached = { at: 5, budgetId: 'b', kind: 'soft', used: 0.5, what: 'Half.' } as const;
     await thresholds.add(reached);

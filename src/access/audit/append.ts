@@ -101,9 +101,9 @@ async function isUnchanged(folder: string, fileEnd: FileEnd | null): Promise<boo
 /**
  * Looks where the chain ends. What a killed writer left of a line is set aside; what else is wrong stays as it is, so
  * that a check finds it, and is told in a record.
- * @param known the end as this process last wrote it
+ * @param ownEnd the end as this process last wrote it
  */
-async function findEnd(folder: string, known: ChainEnd, now: number): Promise<ChainTail> {
+async function findEnd(folder: string, ownEnd: ChainEnd, now: number): Promise<ChainTail> {
   const file = (await auditFiles(folder)).at(-1) ?? null;
   const notes: AuditEntry[] = [];
   if (file !== null) {
@@ -113,10 +113,12 @@ async function findEnd(folder: string, known: ChainEnd, now: number): Promise<Ch
   const { end, unread } = await lastRecord(folder);
   if (unread > 0) notes.push(ownEntry('audit.damaged', file, { lines: unread }, 'unreadable_lines'));
   const tail = { file, bytes: file === null ? 0 : await sizeOf(join(folder, file)), notes };
-  if (end.seq >= known.seq) return { ...tail, end };
+  if (end.seq >= ownEnd.seq) return { ...tail, end };
   // Records of this process are gone. The chain goes on behind them, so that the gap shows.
-  notes.push(ownEntry('audit.damaged', file, { last_seq: known.seq, found_seq: end.seq }, 'missing_records'));
-  return { ...tail, end: known };
+  notes.push(
+    ownEntry('audit.damaged', file, { last_seq: ownEnd.seq, found_seq: end.seq }, 'missing_records'),
+  );
+  return { ...tail, end: ownEnd };
 }
 
 async function lastRecord(folder: string): Promise<{ end: ChainEnd; unread: number }> {

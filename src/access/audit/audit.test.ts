@@ -72,8 +72,11 @@ describe('the audit log', () => {
     assert.equal(records()[1]?.prev, records()[0]?.hash);
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(statSync(log.folder).mode & 0o777, 0o700);
-    const found = await verify();
-    assert.deepEqual([found.ok, found.records, found.last?.hash], [true, 3, records()[2]?.hash]);
+    const verification = await verify();
+    assert.deepEqual(
+      [verification.ok, verification.records, verification.last?.hash],
+      [true, 3, records()[2]?.hash],
+    );
   });
 
   it('writes what waits when it is closed', async (test) => {
@@ -162,8 +165,8 @@ describe('the audit log', () => {
         (n % 2 === 0 ? log : other).writeNow(entry({ target: String(n) })),
       ),
     );
-    const found = await verify();
-    assert.deepEqual([found.ok, found.records], [true, 20]);
+    const verification = await verify();
+    assert.deepEqual([verification.ok, verification.records], [true, 20]);
   });
 
   it('sets an unfinished line aside, and says so in the next record', async (test) => {
@@ -176,8 +179,8 @@ describe('the audit log', () => {
       records().map(({ action }) => action),
       ['keys.create', 'audit.recovered', 'keys.create'],
     );
-    const kept = String(records()[1]?.after?.['kept']);
-    assert.equal(readFileSync(join(log.folder, kept), 'utf8'), '{"action":"keys.cr');
+    const tornFile = String(records()[1]?.after?.['kept']);
+    assert.equal(readFileSync(join(log.folder, tornFile), 'utf8'), '{"action":"keys.cr');
     assert.equal((await verify()).ok, true);
   });
 
@@ -299,10 +302,10 @@ describe('a killed writer', () => {
     }
     const { log, verify, file } = opened(test, { dataDir });
     await log.writeNow(entry());
-    const found = await verify();
-    assert.equal(found.ok, true, JSON.stringify(found.fault));
+    const verification = await verify();
+    assert.equal(verification.ok, true, JSON.stringify(verification.fault));
     const folder = join(dataDir, 'audit');
     const name = readdirSync(folder).filter((one) => one.endsWith('.jsonl'));
-    assert.ok(found.records >= 3 * 10 * 51, `${found.records} in ${name} ${file}`);
+    assert.ok(verification.records >= 3 * 10 * 51, `${verification.records} in ${name} ${file}`);
   });
 });

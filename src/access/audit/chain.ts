@@ -57,10 +57,10 @@ export function parseRecord(line: string): AuditRecord | null {
  */
 export function faultOf(line: string, record: AuditRecord | null, end: ChainEnd | null): string | null {
   if (record === null) return 'it is no record';
-  const { hash: said, ...open } = record;
+  const { hash: recordedHash, ...open } = record;
   // A changed spelling could hide a member twice, of which a reader sees the other one.
   if (canonicalJson(record) !== line) return 'it is not spelled as it was written';
-  if (hashOf(open) !== said) return 'its hash does not fit what it says';
+  if (hashOf(open) !== recordedHash) return 'its hash does not fit what it says';
   if (end === null) return null;
   if (record.seq !== end.seq + 1) return `it has the number ${record.seq}, and ${end.seq + 1} was due`;
   if (record.prev !== end.hash) return 'it does not follow the record before it';

@@ -34,18 +34,18 @@ function members(record: Record<string, unknown> | null): Record<string, unknown
   return size > MAX_SIZE ? { '…': `[${size} characters]` } : masked;
 }
 
-function value(given: unknown, depth: number, isSecret: boolean): unknown {
-  if (typeof given === 'string') return isSecret ? REDACTED : text(given);
-  if (typeof given === 'bigint') return String(given);
-  if (typeof given !== 'object' || given === null) return given ?? null;
+function value(input: unknown, depth: number, isSecret: boolean): unknown {
+  if (typeof input === 'string') return isSecret ? REDACTED : text(input);
+  if (typeof input === 'bigint') return String(input);
+  if (typeof input !== 'object' || input === null) return input ?? null;
   if (depth >= MAX_DEPTH) return '[deeper]';
-  if (Array.isArray(given)) {
-    const maskedItems = given.slice(0, MAX_MEMBERS).map((one) => value(one, depth + 1, isSecret));
-    return given.length > MAX_MEMBERS
-      ? [...maskedItems, `[${given.length - MAX_MEMBERS} more]`]
+  if (Array.isArray(input)) {
+    const maskedItems = input.slice(0, MAX_MEMBERS).map((one) => value(one, depth + 1, isSecret));
+    return input.length > MAX_MEMBERS
+      ? [...maskedItems, `[${input.length - MAX_MEMBERS} more]`]
       : maskedItems;
   }
-  const all = Object.entries(given);
+  const all = Object.entries(input);
   const maskedMembers = all
     .slice(0, MAX_MEMBERS)
     .map(([name, member]) => [plainName(name), value(member, depth + 1, isSecret || isSecretName(name))]);
@@ -58,12 +58,12 @@ function plainName(name: string): string {
   return name === '__proto__' ? '[__proto__]' : text(name);
 }
 
-function text(given: string): string {
+function text(input: string): string {
   // What is longer than any text kept is cut first, so that no pattern has to look through it.
-  const cut = given.length > MAX_TEXT ? `${given.slice(0, MAX_TEXT)}… [${given.length} characters]` : given;
+  const cut = input.length > MAX_TEXT ? `${input.slice(0, MAX_TEXT)}… [${input.length} characters]` : input;
   return withoutSecretForms(cut).toWellFormed();
 }
 
-function textOrNull(given: string | null): string | null {
-  return given === null ? null : text(given);
+function textOrNull(input: string | null): string | null {
+  return input === null ? null : text(input);
 }

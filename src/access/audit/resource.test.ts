@@ -69,7 +69,7 @@ describe('the audit resource', () => {
 
   it('filters by time, actor and action', async (test) => {
     const { page } = await filled(test, [3, 3, 4, 5, 5, 5]);
-    const found = await page({
+    const records = await page({
       groups: [
         [
           { attribute: 'action', operator: '=', value: 'auth.*' },
@@ -79,7 +79,7 @@ describe('the audit resource', () => {
       ],
       limit: 1,
     });
-    assert.deepEqual([found.rows.map(({ id }) => id), found.filtered, found.count], [['6'], 1, 6]);
+    assert.deepEqual([records.rows.map(({ id }) => id), records.filtered, records.count], [['6'], 1, 6]);
   });
 
   it('finds one by its number, and no other', async (test) => {

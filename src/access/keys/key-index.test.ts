@@ -56,11 +56,11 @@ describe('the index of keys', () => {
     const ids: string[] = [];
     for (let index = 0; index < 20; index += 1)
       ids.push((await keys.add({ name: `k${index}`, ...plain })).record.id);
-    const asked: number[] = [];
+    const readCounts: number[] = [];
     let whole = 0;
     const pages = keyPages(store);
     const named = (some: readonly string[]) => {
-      asked.push(some.length);
+      readCounts.push(some.length);
       return keys.named(some);
     };
     const read = keyReader({ changesAfter: keys.changesAfter, named }, (last, limit) => {
@@ -77,7 +77,7 @@ describe('the index of keys', () => {
     const old = first.byId.get(three)?.hash ?? '';
     await keys.rotate(three);
     const next = await read();
-    assert.deepEqual([whole, asked], [1, [4]]);
+    assert.deepEqual([whole, readCounts], [1, [4]]);
     assert.equal(next.byId.get(made.record.id)?.name, 'new');
     assert.equal(next.byId.get(one)?.disabled, true);
     assert.deepEqual(

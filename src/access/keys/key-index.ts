@@ -38,14 +38,14 @@ export function keyIndexOf(records: readonly KeyRecord[]): KeyIndex {
  * changed the value is the same.
  */
 export function keyReader(keys: Source, pages: KeyPages): () => Promise<KeyIndex> {
-  let known: { seen: number; value: KeyIndex } | null = null;
+  let cached: { seen: number; value: KeyIndex } | null = null;
   return async () => {
-    const { first, ids, last } = await keys.changesAfter(known?.seen ?? Number.MAX_SAFE_INTEGER);
+    const { first, ids, last } = await keys.changesAfter(cached?.seen ?? Number.MAX_SAFE_INTEGER);
     // What changes while they are read is among the changes after `last`.
-    if (known === null || first > known.seen + 1 || last < known.seen || ids.length > MOST_CHANGES)
-      known = { seen: last, value: await allKeys(pages) };
-    else if (ids.length > 0) known = { seen: last, value: await changed(keys, known.value, ids) };
-    return known.value;
+    if (cached === null || first > cached.seen + 1 || last < cached.seen || ids.length > MOST_CHANGES)
+      cached = { seen: last, value: await allKeys(pages) };
+    else if (ids.length > 0) cached = { seen: last, value: await changed(keys, cached.value, ids) };
+    return cached.value;
   };
 }
 

@@ -177,9 +177,9 @@ function tableOf(size: number, textAt: TextAt): (text: string) => number {
   }
   return (text) => {
     let slot = hashOfText(text) & mask;
-    for (let taken = slots[slot] ?? 0; taken !== 0; taken = slots[slot] ?? 0) {
-      const { at, bytes } = textAt(taken - 1);
-      if (isTextAt(bytes, at, text)) return taken - 1;
+    for (let entry = slots[slot] ?? 0; entry !== 0; entry = slots[slot] ?? 0) {
+      const { at, bytes } = textAt(entry - 1);
+      if (isTextAt(bytes, at, text)) return entry - 1;
       slot = (slot + 1) & mask;
     }
     return -1;

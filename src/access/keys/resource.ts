@@ -23,7 +23,7 @@ export function keysResource({ keys, now, reading = keys }: KeysInput): Resource
   };
   const change = async (row: Row, patch: KeyPatch): Promise<Row> => {
     const changed = (await keys.update(row.id, patch)) ? await find(row.id) : null;
-    if (changed === null) throw gone(row);
+    if (changed === null) throw removedMeanwhile(row);
     return changed;
   };
   return {
@@ -58,7 +58,7 @@ export function keysResource({ keys, now, reading = keys }: KeysInput): Resource
     remove: {
       permission: 'keys:delete',
       async run(row) {
-        if (!(await keys.remove(row.id))) throw gone(row);
+        if (!(await keys.remove(row.id))) throw removedMeanwhile(row);
       },
     },
     actions: {
@@ -70,7 +70,7 @@ export function keysResource({ keys, now, reading = keys }: KeysInput): Resource
         preview: async (row) => done(row, 'would get another text, and the old one would stop working'),
         async run(row) {
           const key = await keys.rotate(row.id);
-          if (key === null) throw gone(row);
+          if (key === null) throw removedMeanwhile(row);
           return { ...done(row, 'has another text, which is shown this once'), result: { key } };
         },
       },
@@ -98,6 +98,6 @@ function done(row: Row, what: string): Outcome {
   return { success: true, message: `The key "${String(row['name'])}" ${what}` };
 }
 
-function gone(row: Row): GatewayError {
+function removedMeanwhile(row: Row): GatewayError {
   return new GatewayError('not_found', `The key "${String(row['name'])}" was removed in the meantime`);
 }

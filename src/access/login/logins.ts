@@ -40,12 +40,12 @@ export function createLogins(deps: LoginsDeps): Logins {
   const inFlight = new Map<string, Promise<boolean>>();
 
   /** Requests with the same credentials that come together are one try and share its outcome. */
-  const verify = (proof: string, user: UserRecord | null, given: BasicCredentials, address: string) => {
+  const verify = (proof: string, user: UserRecord | null, credentials: BasicCredentials, address: string) => {
     const name = `${proof} ${clientOf(address)}`;
     const existing = inFlight.get(name);
     if (existing !== undefined) return existing;
-    const release = throttle.reserve(accountOf(given.name), address);
-    const outcome = passwords.verify(given.password, user?.password ?? nobody).finally(() => {
+    const release = throttle.reserve(accountOf(credentials.name), address);
+    const outcome = passwords.verify(credentials.password, user?.password ?? nobody).finally(() => {
       release();
       inFlight.delete(name);
     });
@@ -54,12 +54,12 @@ export function createLogins(deps: LoginsDeps): Logins {
   };
 
   return {
-    async login(given, address) {
-      const account = accountOf(given.name);
+    async login(credentials, address) {
+      const account = accountOf(credentials.name);
       const user = (await users.current()).byName(account);
       throttle.check(account, address);
-      const proof = proofs.of(user, given);
-      const right = proofs.has(proof) || (await verify(proof, user, given, address));
+      const proof = proofs.of(user, credentials);
+      const right = proofs.has(proof) || (await verify(proof, user, credentials, address));
       // It may have been changed, disabled or deleted while the password was checked.
       const still = user === null ? null : (await users.current()).byId(user.id);
       if (!right || still === null || still.disabled || still.credentialVersion !== user?.credentialVersion) {
@@ -68,7 +68,7 @@ export function createLogins(deps: LoginsDeps): Logins {
       }
       if (!proofs.has(proof)) {
         proofs.add(proof);
-        if (isOutdated(still.password)) void renew(deps, still, given.password);
+        if (isOutdated(still.password)) void renew(deps, still, credentials.password);
       }
       return still;
     },

@@ -118,8 +118,8 @@ describe('tokens of logins', () => {
     const next = token(await access.login('alice'));
     for (const word of ['truest', 'untrue']) {
       access.clock.time += 2000;
-      const asked = [...next, 'X-Auth-Skip-Token-Renewal', word];
-      assert.equal(outcome(await access.enter(asked)), 'alice', 'another word asks for nothing');
+      const headers = [...next, 'X-Auth-Skip-Token-Renewal', word];
+      assert.equal(outcome(await access.enter(headers)), 'alice', 'another word asks for nothing');
     }
   });
 

@@ -135,12 +135,10 @@ function checkSelectors(selectors: readonly string[], scopes: readonly string[])
       throw atFault('selectors', `"${selector.slice(0, 60)}" is about a collection that no scope opens`);
 }
 
-function automation(given: z.infer<typeof newToken>, owner: UserRecord, now: number): NewToken {
+function automation(body: z.infer<typeof newToken>, owner: UserRecord, now: number): NewToken {
   const start = wholeSecond(now);
   const expiresAt =
-    given.expires_at === undefined
-      ? start + DEFAULT_DAYS * DAY_MS
-      : wholeSecond(Date.parse(given.expires_at));
+    body.expires_at === undefined ? start + DEFAULT_DAYS * DAY_MS : wholeSecond(Date.parse(body.expires_at));
   if (expiresAt <= now) throw atFault('expires_at', 'this time is over');
   if (expiresAt > start + MOST_DAYS * DAY_MS)
     throw atFault('expires_at', `a token lives ${MOST_DAYS} days at most`);
@@ -149,11 +147,11 @@ function automation(given: z.infer<typeof newToken>, owner: UserRecord, now: num
     credentialVersion: owner.credentialVersion,
     roleVersion: owner.roleVersion,
     kind: 'automation',
-    name: given.name,
-    scopes: [...new Set(given.scopes)].sort(),
-    labels: given.labels ?? {},
-    cidrs: given.cidrs ?? null,
-    selectors: given.selectors === undefined ? null : [...new Set(given.selectors)].sort(),
+    name: body.name,
+    scopes: [...new Set(body.scopes)].sort(),
+    labels: body.labels ?? {},
+    cidrs: body.cidrs ?? null,
+    selectors: body.selectors === undefined ? null : [...new Set(body.selectors)].sort(),
     expiresAt,
     maxExpiresAt: expiresAt,
     ttlSeconds: (expiresAt - start) / 1000,

@@ -88,13 +88,13 @@ export async function openTokens(
   const find = (text: string) => (isTokenText(text) ? shelf.byHash(hashToken(text)) : null);
 
   return {
-    async issue(wanted) {
-      const token = createToken(wanted.kind === 'automation' ? 'gwa' : 'gws');
-      const row = rowOf(wanted, token, now());
+    async issue(newToken) {
+      const token = createToken(newToken.kind === 'automation' ? 'gwa' : 'gws');
+      const row = rowOf(newToken, token, now());
       await db.insertInto('tokens').values(row).execute();
       const record = recordOf(row);
       shelf.put(row.hash, record);
-      const sessions = shelf.ofUser(wanted.userId).filter(({ kind }) => kind !== 'automation');
+      const sessions = shelf.ofUser(newToken.userId).filter(({ kind }) => kind !== 'automation');
       if (sessions.length > MAX_SESSIONS) await drop(sessions.slice(0, -MAX_SESSIONS).map(({ id }) => id));
       return { record, token };
     },
@@ -214,12 +214,12 @@ async function writeUse(db: Store['db'], record: TokenRecord): Promise<void> {
     .execute();
 }
 
-function rowOf(wanted: NewToken, token: string, now: number): Selectable<TokenTable> {
-  const { cidrs = null, labels = {}, name = null, scopes = null, selectors = null } = wanted;
+function rowOf(newToken: NewToken, token: string, now: number): Selectable<TokenTable> {
+  const { cidrs = null, labels = {}, name = null, scopes = null, selectors = null } = newToken;
   return {
     id: newId('token', now),
-    user_id: wanted.userId,
-    kind: wanted.kind,
+    user_id: newToken.userId,
+    kind: newToken.kind,
     hash: hashToken(token),
     hint: tokenHint(token),
     name,
@@ -227,15 +227,15 @@ function rowOf(wanted: NewToken, token: string, now: number): Selectable<TokenTa
     labels: JSON.stringify(labels),
     cidrs: cidrs === null ? null : JSON.stringify(cidrs),
     selectors: selectors === null ? null : JSON.stringify(selectors),
-    credential_version: wanted.credentialVersion,
-    role_version: wanted.roleVersion,
+    credential_version: newToken.credentialVersion,
+    role_version: newToken.roleVersion,
     created_at: now,
-    expires_at: wanted.expiresAt,
-    auth_at: wanted.authAt,
+    expires_at: newToken.expiresAt,
+    auth_at: newToken.authAt,
     last_used_at: null,
     last_used_address: null,
-    ttl_seconds: wanted.ttlSeconds,
-    max_expires_at: wanted.maxExpiresAt,
+    ttl_seconds: newToken.ttlSeconds,
+    max_expires_at: newToken.maxExpiresAt,
   };
 }
 

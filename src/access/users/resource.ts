@@ -29,7 +29,7 @@ const newUser = z.strictObject({
 
 const change = z
   .strictObject({ role: role.optional(), display_name: displayName.nullable().optional() })
-  .refine((given) => Object.keys(given).length > 0, 'nothing to change: role and display_name can be');
+  .refine((fields) => Object.keys(fields).length > 0, 'nothing to change: role and display_name can be');
 
 const newPassword = z.strictObject({
   password: passwordText,
@@ -86,11 +86,14 @@ export function usersResource(parts: AccessParts): Resource {
       input: change,
       async run(row, input, caller) {
         demandFresh(caller, now());
-        const { display_name: named, role: wanted } = change.parse(input);
-        if (wanted !== undefined && wanted !== row['role']) demandOther(row, caller, 'change your own role');
+        const { display_name: newDisplayName, role: newRole } = change.parse(input);
+        if (newRole !== undefined && newRole !== row['role'])
+          demandOther(row, caller, 'change your own role');
         await users.edit(row.id, {
-          ...(wanted === undefined ? {} : { role: wanted }),
-          ...(named === undefined ? {} : { displayName: named === '' ? null : named }),
+          ...(newRole === undefined ? {} : { role: newRole }),
+          ...(newDisplayName === undefined
+            ? {}
+            : { displayName: newDisplayName === '' ? null : newDisplayName }),
         });
         return rowOf(row.id);
       },
@@ -126,7 +129,7 @@ function setPassword({ logins, now, passwords, users }: AccessParts): Action {
       if (passwordInput.password === passwordInput.current_password)
         throw atFault('password', 'this is your password already');
       const hash = await hashed(passwords, passwordInput.password, name);
-      if (!(await users.setPassword(row.id, hash))) throw gone();
+      if (!(await users.setPassword(row.id, hash))) throw noSuchUser();
       return done('The password is set, and all tokens of the user have ended');
     },
   };
@@ -201,11 +204,11 @@ function demandOther(row: Row, caller: Caller, what: string): void {
 
 async function existing({ users }: AccessParts, id: string): Promise<UserRecord> {
   const user = await users.find(id);
-  if (user === null) throw gone();
+  if (user === null) throw noSuchUser();
   return user;
 }
 
-function gone(): GatewayError {
+function noSuchUser(): GatewayError {
   return new GatewayError('not_found', 'This user no longer exists');
 }
 

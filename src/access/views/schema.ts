@@ -22,7 +22,7 @@ export const newSavedView = z.strictObject({ page: viewPage, name: viewName, sea
 
 export const savedViewChange = z
   .strictObject({ name: viewName.optional(), search: viewSearch.optional() })
-  .refine((given) => Object.keys(given).length > 0, 'nothing to change: name and search can be');
+  .refine((fields) => Object.keys(fields).length > 0, 'nothing to change: name and search can be');
 
 export type NewSavedView = z.infer<typeof newSavedView>;
 export type SavedViewChange = z.infer<typeof savedViewChange>;

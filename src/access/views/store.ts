@@ -41,7 +41,7 @@ export function savedViewStore({ db }: Pick<Store, 'db'>, now: () => number) {
         .values({ ...row, updated_at: time })
         .onConflict((conflict) => conflict.columns(['user_id', 'page', 'name']).doNothing())
         .executeTakeFirst();
-      if (numInsertedOrUpdatedRows === 0n) throw taken(name);
+      if (numInsertedOrUpdatedRows === 0n) throw nameTaken(name);
       return rowOf({ ...row, updated_at: time });
     },
 
@@ -54,7 +54,7 @@ export function savedViewStore({ db }: Pick<Store, 'db'>, now: () => number) {
           .where('user_id', '=', userId)
           .where('id', '=', id)
           .executeTakeFirst();
-        if (before === undefined) throw gone();
+        if (before === undefined) throw removedMeanwhile();
         const { name = before.name, search = before.search } = change;
         const other = await trx
           .selectFrom('saved_views')
@@ -64,7 +64,7 @@ export function savedViewStore({ db }: Pick<Store, 'db'>, now: () => number) {
           .where('name', '=', name)
           .where('id', '!=', id)
           .executeTakeFirst();
-        if (other !== undefined) throw taken(name);
+        if (other !== undefined) throw nameTaken(name);
         const next = { ...before, name, search, updated_at: now() };
         await trx
           .updateTable('saved_views')
@@ -82,15 +82,15 @@ export function savedViewStore({ db }: Pick<Store, 'db'>, now: () => number) {
         .where('user_id', '=', userId)
         .where('id', '=', id)
         .executeTakeFirst();
-      if (numDeletedRows === 0n) throw gone();
+      if (numDeletedRows === 0n) throw removedMeanwhile();
     },
   };
 }
 
-const taken = (name: string) =>
+const nameTaken = (name: string) =>
   new GatewayError('conflict', `You have a view "${name}" of this page already`, { param: 'name' });
 
-const gone = () => new GatewayError('not_found', 'The view was removed in the meantime');
+const removedMeanwhile = () => new GatewayError('not_found', 'The view was removed in the meantime');
 
 function rowOf(row: Selectable<SavedViewTable>): SavedViewRow {
   return {

@@ -80,12 +80,12 @@ const NOTED_MS = 1000;
 
 /** Says what is done when that changes, and how far it is each second. */
 function progressNotes(io: Io): Progress {
-  let said = '';
+  let lastNote = '';
   let at = 0;
   return (done, doing) => {
-    if (doing === said && performance.now() - at < NOTED_MS) return;
-    io.note(doing === said ? `${doing} … ${Math.floor(done * 100)} %` : `${doing} …`);
-    said = doing;
+    if (doing === lastNote && performance.now() - at < NOTED_MS) return;
+    io.note(doing === lastNote ? `${doing} … ${Math.floor(done * 100)} %` : `${doing} …`);
+    lastNote = doing;
     at = performance.now();
   };
 }

@@ -24,15 +24,15 @@ export const cacheCommand: Command = {
       return 0;
     }
     const answer = await ask(gateway, '/api/cache/answers', { method: 'GET', timeoutMs: TIMEOUT_MS });
-    const { id: _, ...row } = cacheRow.parse(Object.fromEntries(known(answer)));
+    const { id: _, ...row } = cacheRow.parse(Object.fromEntries(rowFields(answer)));
     context.io.result(row, () => prose(row));
     return 0;
   },
 };
 
 /** The members of a row, without what the API adds to each. */
-function* known(said: unknown): Iterable<[string, unknown]> {
-  for (const [name, value] of Object.entries(Object(said)))
+function* rowFields(row: unknown): Iterable<[string, unknown]> {
+  for (const [name, value] of Object.entries(Object(row)))
     if (Object.hasOwn(cacheRow.shape, name)) yield [name, value];
 }
 

@@ -30,7 +30,7 @@ export const completionCommand: Command = {
     },
   ],
   run: async (options, context, commands) => {
-    const shell = shells.find((known) => known === options.argument('shell')) ?? 'bash';
+    const shell = shells.find((name) => name === options.argument('shell')) ?? 'bash';
     const { io } = context;
     if (!options.on('candidates')) {
       io.result({ shell, script: scripts[shell] }, () => scripts[shell]);

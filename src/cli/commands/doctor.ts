@@ -104,7 +104,7 @@ async function agentChecks(context: Context): Promise<(Finding & { name: string 
   // Opening a database of another version would change it.
   if (config === null || !(await mayOpen(config))) return [];
   const { agentRows } = await import('../resources/agents.ts');
-  const rows = await agentRows(context, { asked: false });
+  const rows = await agentRows(context, { probe: false });
   return rows.flatMap(({ enabled, id, problem }) =>
     enabled && problem !== null ? [{ name: `Agent ${id}`, status: 'warn', message: problem }] : [],
   );
@@ -163,7 +163,7 @@ async function storage(config: Config, context: Context): Promise<Finding> {
       dataDir,
       sealed: [],
       unreadable: [],
-      responses: { kept: 0, unreadable: 0 },
+      responses: { total: 0, unreadable: 0 },
     });
   const keyed = (await (await connections(context)).listOpen()).filter(({ authType }) => authType !== 'none');
   return checkStorage({

@@ -56,7 +56,7 @@ function accountTable(connections: readonly Connection[], io: Io): string {
       { title: 'CONNECTION', cell: ({ name }) => name },
       { title: 'PROVIDER', cell: ({ provider }) => provider },
       { title: 'ACTIVE', cell: ({ active }) => (active ? 'yes' : 'no') },
-      { title: 'CONDITION', cell: told, style: (one) => (troubled(one) ? 'yellow' : 'green') },
+      { title: 'CONDITION', cell: conditionsOf, style: (one) => (troubled(one) ? 'yellow' : 'green') },
     ],
     connections,
   );
@@ -82,7 +82,7 @@ function troubled({ condition, model_conditions }: Connection): boolean {
 }
 
 /** `cooling until 12:00:03 (rate limit); m-1: exhausted …`. */
-function told({ condition, model_conditions }: Connection): string {
+function conditionsOf({ condition, model_conditions }: Connection): string {
   const conditionText = ({ reason, state, until }: z.infer<typeof conditionRow>) =>
     `${state}${until === null ? '' : ` until ${localTime(Date.parse(until))}`}${reason === null ? '' : ` (${reason})`}`;
   const models = model_conditions.map((one) => `${one.model}: ${conditionText(one)}`);

@@ -36,7 +36,7 @@ export const resetEncryptedColumnsCommand: Command = {
     const key = await context.sealingKey();
     const connections = store === null ? null : connectionStore(store, key.key);
     const affected = (await connections?.listSealed()) ?? [];
-    const responses = store === null ? 0 : (await countEncrypted(store, key.responses.name)).kept;
+    const responses = store === null ? 0 : (await countEncrypted(store, key.responses.name)).total;
     const alerts = (await listAlerts(context)).length;
     const total = affected.length + alerts + responses;
     if (force && store !== null && connections !== null && total > 0) {

@@ -70,7 +70,7 @@ export const restoreCommand: Command = {
 };
 
 /** A path, or where there is nothing, the name of a backup in the data directory. */
-function fileOf(given: string, dataDir: string): string {
-  const inFolder = join(backupFolder(dataDir), given);
-  return !existsSync(given) && given === basename(given) && existsSync(inFolder) ? inFolder : resolve(given);
+function fileOf(path: string, dataDir: string): string {
+  const inFolder = join(backupFolder(dataDir), path);
+  return !existsSync(path) && path === basename(path) && existsSync(inFolder) ? inFolder : resolve(path);
 }

@@ -89,7 +89,7 @@ async function served(
   const signalled = nextSignal();
   const starting = new AbortController();
   void signalled.next.then(() => starting.abort());
-  const asked = Promise.withResolvers<'stop' | 'restart'>();
+  const shutdownRequest = Promise.withResolvers<'stop' | 'restart'>();
   gateway = createGateway({
     config,
     log,
@@ -97,7 +97,7 @@ async function served(
     version: version(),
     signal: starting.signal,
     processControl: {
-      leave: asked.resolve,
+      leave: shutdownRequest.resolve,
       cli: ownCommand(config, {
         searchPath: (await context.variables(['PATH']))['PATH'] ?? '',
         started: process.argv[1] ?? '',
@@ -114,7 +114,7 @@ async function served(
   await onListening(listening);
   const end = await Promise.race([
     signalled.next.then((signal) => ({ how: 'stop' as const, signal })),
-    asked.promise.then((how) => ({ how, signal: null })),
+    shutdownRequest.promise.then((how) => ({ how, signal: null })),
   ]);
   signalled.ignore();
   const { how, signal } = end;

@@ -192,10 +192,10 @@ function keyLine({ key, name }: NonNullable<SetupResult['key']>): string {
     : `The gateway key "${name}", shown this once only: ${key}`;
 }
 
-function offeredLines(found: readonly Discovery[]): string[] {
-  if (found.length === 0) return [];
+function offeredLines(discoveries: readonly Discovery[]): string[] {
+  if (discoveries.length === 0) return [];
   return [
     'Found on this machine, not used unless you add it:',
-    ...found.map((one) => `  ${discoveryText(one)}`),
+    ...discoveries.map((one) => `  ${discoveryText(one)}`),
   ];
 }

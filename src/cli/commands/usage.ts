@@ -52,8 +52,8 @@ export const usageCommand: Command = {
   ],
   run: async (options, context) => {
     const now = context.now();
-    const given = options.texts('by');
-    const by = given.length === 0 ? (['day'] as const) : parseGroupings(given.join(','));
+    const byFlags = options.texts('by');
+    const by = byFlags.length === 0 ? (['day'] as const) : parseGroupings(byFlags.join(','));
     if (by === null)
       throw usageError(`--by takes ${groupingList}, each once, and one of hour, day, week and month`);
     const timeZone = options.text('time-zone') ?? 'UTC';

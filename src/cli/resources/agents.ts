@@ -91,7 +91,7 @@ export async function agentsIn(context: Context): Promise<AgentChangeInput> {
  */
 export async function agentRows(
   context: Context,
-  { asked }: { asked: boolean },
+  { probe }: { probe: boolean },
 ): Promise<(AgentRow & Partial<RunningAgentRow>)[]> {
   const gateway = await context.findGateway();
   if (gateway !== null) return z.array(agentRecord).parse(await collection(gateway, 'acp_agents'));
@@ -103,7 +103,7 @@ export async function agentRows(
   const records = store === null ? [] : await agentStore(store).list();
   const agents = registeredAgents(records, (await context.config()).agentCommands);
   const programs = agentPrograms(machineOf(await context.variables(machineVariables)));
-  if (asked) await programs.ask(agents.map(({ definition }) => definition));
+  if (probe) await programs.ask(agents.map(({ definition }) => definition));
   return Promise.all(agents.map(async (agent) => rowOfAgent(agent, await programs.find(agent.definition))));
 }
 
@@ -111,9 +111,9 @@ export async function agentRows(
 export async function agentRow(
   id: string,
   context: Context,
-  { asked = false }: { asked?: boolean } = {},
+  { probe = false }: { probe?: boolean } = {},
 ): Promise<AgentRow & Partial<RunningAgentRow>> {
-  const row = (await agentRows(context, { asked })).find((one) => one.id === id);
+  const row = (await agentRows(context, { probe })).find((one) => one.id === id);
   if (row !== undefined) return row;
   const { unusableAgents } = await import('../../agents/list.ts');
   const unusable = unusableAgents.find((one) => one.id === id);
@@ -143,10 +143,10 @@ export async function actOnAgent(
     body: { action },
     timeoutMs,
   });
-  const said: unknown = JSON.parse(await textOf(answer));
-  const done = outcome.safeParse(said).data;
+  const document: unknown = JSON.parse(await textOf(answer));
+  const done = outcome.safeParse(document).data;
   if (done !== undefined) return done;
-  const refused = refusal.safeParse(said).data;
+  const refused = refusal.safeParse(document).data;
   throw failure(
     1,
     refused?.code ?? 'unexpected_answer',

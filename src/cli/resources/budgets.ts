@@ -20,16 +20,16 @@ export function subjectText({ scope, subject, subject_name: name }: BudgetRow): 
 /** All budgets with what they have counted: as the running gateway has it, else from the ledger. */
 export async function listBudgets(context: Context): Promise<BudgetRow[]> {
   const running = await context.findGateway();
-  const said =
+  const answer =
     running === null
       ? null
       : await running.send('/api/budgets?expand=resources&limit=1000', {
           method: 'GET',
           timeoutMs: TIMEOUT_MS,
         });
-  if (said !== null && said.status === 200) {
+  if (answer !== null && answer.status === 200) {
     const chunks: Uint8Array[] = [];
-    for await (const chunk of said.body) chunks.push(chunk);
+    for await (const chunk of answer.body) chunks.push(chunk);
     const { resources } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { resources: unknown };
     const rows = z.array(budgetRow).safeParse(resources);
     // A gateway of an earlier version may still run.

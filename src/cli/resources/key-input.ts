@@ -151,8 +151,8 @@ export function keyChangeOf(options: Options, row: Row): Record<string, unknown>
   return change;
 }
 
-function checked(given: Record<string, unknown>): { name: string } & Record<string, unknown> {
-  const parsed = newLimitedKeyInput.safeParse(given);
+function checked(input: Record<string, unknown>): { name: string } & Record<string, unknown> {
+  const parsed = newLimitedKeyInput.safeParse(input);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const flag = flagOf[String(issue?.path[0])] ?? 'The key';

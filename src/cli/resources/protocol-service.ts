@@ -39,7 +39,7 @@ export function protocolStatusCommand({ id, name, path }: ProtocolService): Comm
     examples: [{ command: `gateway ${id} status --json`, does: '{"id","url","state","health",…}' }],
     run: async (_, context) => {
       const { url } = await context.gateway();
-      const row = service.parse(await asked(context, id, 'GET'));
+      const row = service.parse(await answerOf(context, id, 'GET'));
       const document = { ...row, url: `${url}${path}` };
       context.io.result(document, () =>
         [
@@ -61,7 +61,7 @@ export function protocolRestartCommand({ id, name }: ProtocolService): Command {
     about: `Requests under way may finish. It starts the ${name} where it was stopped.`,
     examples: [{ command: `gateway ${id} restart`, does: `the ${name} stops and starts again` }],
     run: async (_, context) => {
-      const { message, success } = outcome.parse(await asked(context, id, 'POST'));
+      const { message, success } = outcome.parse(await answerOf(context, id, 'POST'));
       if (!success) throw failure(1, 'failed', message);
       context.io.result({ restarted: true, message }, () => message);
       return 0;
@@ -69,7 +69,7 @@ export function protocolRestartCommand({ id, name }: ProtocolService): Command {
   };
 }
 
-async function asked(context: Context, id: string, method: 'GET' | 'POST'): Promise<unknown> {
+async function answerOf(context: Context, id: string, method: 'GET' | 'POST'): Promise<unknown> {
   const gateway = await context.gateway();
   const answer = await gateway.send(`/api/services/${id}`, {
     method,

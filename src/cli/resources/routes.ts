@@ -36,6 +36,6 @@ async function usableAgents(context: Context): Promise<string[]> {
   const { agentStore } = await import('../../agents/registry/store.ts');
   if (!(await agentStore(store).list()).some(({ enabled }) => enabled)) return [];
   const { agentRows } = await import('./agents.ts');
-  const rows = await agentRows(context, { asked: false });
+  const rows = await agentRows(context, { probe: false });
   return rows.filter(({ usable }) => usable).map(({ id }) => id);
 }

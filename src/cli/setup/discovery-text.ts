@@ -1,13 +1,13 @@
 import type { Discovery } from '../../connections/discovery.ts';
 
-export function discoveryText(found: Discovery): string {
-  return found.kind === 'environment'
-    ? `${found.provider.name}, with the key in ${found.variable}`
-    : `${found.provider.name}, running at ${found.url}`;
+export function discoveryText(discovery: Discovery): string {
+  return discovery.kind === 'environment'
+    ? `${discovery.provider.name}, with the key in ${discovery.variable}`
+    : `${discovery.provider.name}, running at ${discovery.url}`;
 }
 
-export function discoveryDocument(found: Discovery) {
-  return found.kind === 'environment'
-    ? { provider: found.provider.id, source: 'environment', variable: found.variable }
-    : { provider: found.provider.id, source: 'local', url: found.url };
+export function discoveryDocument(discovery: Discovery) {
+  return discovery.kind === 'environment'
+    ? { provider: discovery.provider.id, source: 'environment', variable: discovery.variable }
+    : { provider: discovery.provider.id, source: 'local', url: discovery.url };
 }

@@ -66,10 +66,11 @@ export async function testNew(record: ConnectionRecord, context: Context): Promi
  * it had just been made.
  * @throws a failure where a connection of another provider has the name
  */
-export async function connectAgain(wanted: NewConnection, context: Context): Promise<ConnectionRecord> {
-  const existing = (await connectionRecords(context)).find(({ name }) => name === wanted.name);
-  if (existing === undefined || existing.provider !== wanted.provider.id) return connect(wanted, context);
-  const { apiKey: api_key, baseUrl: base_url, defaultModel: default_model } = wanted;
+export async function connectAgain(connection: NewConnection, context: Context): Promise<ConnectionRecord> {
+  const existing = (await connectionRecords(context)).find(({ name }) => name === connection.name);
+  if (existing === undefined || existing.provider !== connection.provider.id)
+    return connect(connection, context);
+  const { apiKey: api_key, baseUrl: base_url, defaultModel: default_model } = connection;
   const change = { base_url, default_model, ...(api_key === null ? {} : { api_key }) };
   const patch = patchOf(existing, change, await listeningAt(context));
   const stored = await changeableConnections(context);

@@ -9,8 +9,10 @@ export function providerOf(id: string): Provider {
   const provider = findProvider(id) ?? findProvider(id.toLowerCase());
   if (provider !== undefined) return provider;
   const near = allProviders()
-    .filter((known) => known.modelsDev === id || known.id.includes(id) || id.includes(known.id))
-    .map((known) => known.id);
+    .filter(
+      (candidate) => candidate.modelsDev === id || candidate.id.includes(id) || id.includes(candidate.id),
+    )
+    .map((candidate) => candidate.id);
   const hint =
     near.length > 0
       ? `Did you mean ${near.slice(0, 3).join(' or ')}?`
@@ -38,11 +40,11 @@ export function needsKey(provider: Provider): boolean {
  */
 export function baseUrlFor(
   provider: Provider,
-  given: string | undefined,
+  flagValue: string | undefined,
   flag: string,
   credential: string | null = null,
 ): string | null {
-  if (given === undefined) {
+  if (flagValue === undefined) {
     if (provider.baseUrl !== null) return null;
     // A document may name its address itself, which is seen when it is read.
     if (provider.baseUrlOf !== undefined && credential?.startsWith('{')) return null;
@@ -51,8 +53,8 @@ export function baseUrlFor(
     throw usageError(`${provider.name} has no address of its own: give ${either}${flag}`);
   }
   // What a running gateway of this machine is found to be, it finds itself.
-  checkBaseUrl(given, () => null);
-  return given.trim();
+  checkBaseUrl(flagValue, () => null);
+  return flagValue.trim();
 }
 
 /** The parameters of an address from `NAME=VALUE` texts. @throws a usage error for what is none */

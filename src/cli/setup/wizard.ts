@@ -99,9 +99,10 @@ async function foundStep(context: Context): Promise<void> {
   }
 }
 
-async function connectionOf(found: Discovery, context: Context): Promise<NewConnection> {
-  const { provider } = found;
-  const apiKey = found.kind === 'environment' ? ((await context.variable(found.variable)) ?? null) : null;
+async function connectionOf(discovery: Discovery, context: Context): Promise<NewConnection> {
+  const { provider } = discovery;
+  const apiKey =
+    discovery.kind === 'environment' ? ((await context.variable(discovery.variable)) ?? null) : null;
   const baseUrl = provider.baseUrl === null ? await askBaseUrl(provider, context) : null;
   return { provider, name: provider.id, baseUrl, apiKey, defaultModel: null };
 }
@@ -113,7 +114,7 @@ async function moreStep(context: Context): Promise<void> {
       .filter((provider) => !isBuiltIn(provider))
       .map(({ id, name, category }) => ({ value: id, label: name, hint: category }));
     const id = answered(await ask.choose('Which provider?', choices));
-    const provider = allProviders().find((known) => known.id === id);
+    const provider = allProviders().find((candidate) => candidate.id === id);
     if (provider === undefined) continue;
     const name = answered(await ask.text('Name of the connection', { initial: id, check: required }));
     const baseUrl = provider.baseUrl === null ? await askBaseUrl(provider, context) : null;
@@ -149,15 +150,15 @@ async function askKey(provider: Provider, { io }: Context): Promise<string | nul
 }
 
 /** A provider that cannot be connected ends its own step, not the setup. */
-async function addAndTest(wanted: NewConnection, context: Context): Promise<void> {
+async function addAndTest(connection: NewConnection, context: Context): Promise<void> {
   try {
-    const tested = await testNew(await connect(wanted, context), context);
+    const tested = await testNew(await connect(connection, context), context);
     context.io.note(testLine(tested.record, tested.result));
-    if (!tested.result.valid) await mendStep(tested.record, wanted.provider, context);
+    if (!tested.result.valid) await mendStep(tested.record, connection.provider, context);
   } catch (error) {
     const { code, message } = reportOf(error);
     if (code === 'cancelled') throw error;
-    context.io.note(`${wanted.name}: ${message}`);
+    context.io.note(`${connection.name}: ${message}`);
   }
 }
 

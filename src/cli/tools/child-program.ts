@@ -28,9 +28,9 @@ export function runChild({ command, environment, onRefused, terminal }: ChildInp
   return new Promise((resolve) => {
     const listeners = new Map<NodeJS.Signals, () => void>();
     const on = (signal: NodeJS.Signals, act: (running: ChildProcess) => unknown) => {
-      const heard = () => void (child !== null && act(child));
-      listeners.set(signal, heard);
-      process.on(signal, heard);
+      const listener = () => void (child !== null && act(child));
+      listeners.set(signal, listener);
+      process.on(signal, listener);
     };
     let child: ChildProcess | null = null;
     // Before the start: a signal in between would end this process and leave the child alone.

@@ -73,19 +73,19 @@ async function workingKey(tool: Tool, place: ToolPlace, context: Context): Promi
 }
 
 /** `codex`, or `codex-2` where there is a key of that name. */
-async function freeName(wanted: string, context: Context): Promise<string> {
+async function freeName(base: string, context: Context): Promise<string> {
   const store = await context.existingStore();
-  if (store === null) return wanted;
+  if (store === null) return base;
   const { keyStore } = await import('../../access/store.ts');
   const keys = keyStore(store);
-  let name = wanted;
-  for (let number = 2; await keys.isTaken(name); number += 1) name = `${wanted}-${number}`;
+  let name = base;
+  for (let number = 2; await keys.isTaken(name); number += 1) name = `${base}-${number}`;
   return name;
 }
 
 /** Makes a key without restrictions, of this name or, where it is taken, of one like it, and returns once a running gateway knows it. */
-export async function makeKey(wanted: string, context: Context): Promise<MadeKey> {
-  const name = await freeName(wanted, context);
+export async function makeKey(baseName: string, context: Context): Promise<MadeKey> {
+  const name = await freeName(baseName, context);
   const { limitedKeys } = await import('../../budgets/key-limits.ts');
   const store = await context.store();
   const { key, row } = await audited(context, { action: 'keys.create', target: name, input: { name } }, () =>

@@ -12,11 +12,11 @@ const NAMED = 8;
  */
 export async function chosenModel(
   tool: Tool,
-  given: string | null,
+  flagValue: string | null,
   { models }: GatewayFacts,
   { io }: Context,
 ): Promise<string | null> {
-  if (given !== null || tool.recipe.model === 'optional') return given;
+  if (flagValue !== null || tool.recipe.model === 'optional') return flagValue;
   const modelIds = models ?? [];
   if (!io.interactive || modelIds.length === 0)
     throw usageError(`${tool.name} needs a model: repeat with --model MODEL${someOf(modelIds)}`);

@@ -74,14 +74,14 @@ describe('actions', () => {
         [false, undefined, 'resources[1].colour'],
       ],
     );
-    const gone = { action: 'delete', resources: [{ id: 'mcp' }, { id: 'built-in' }] };
+    const deletion = { action: 'delete', resources: [{ id: 'mcp' }, { id: 'built-in' }] };
     assert.deepEqual(
-      resultsOf(await ask('POST', '', gone)).map(({ success }) => success),
+      resultsOf(await ask('POST', '', deletion)).map(({ success }) => success),
       [true, false],
     );
     assert.deepEqual([...rows.keys()], ['store', 'built-in']);
     const conditional = { headers: { 'if-match': '*' } };
-    await refused(ask('POST', '', gone, conditional), 400, 'if-match');
+    await refused(ask('POST', '', deletion, conditional), 400, 'if-match');
   });
 
   it('that imply a member are done to it where none is named', async () => {

@@ -13,14 +13,14 @@ describe('changing a member', () => {
       { action: 'remove', path: 'size' },
       { action: 'add', path: 'labels/team', value: 'x' },
     ];
-    const asked: readonly [method: string, body: unknown, after: object][] = [
+    const cases: readonly [method: string, body: unknown, after: object][] = [
       ['PUT', { name: 'a' }, { name: 'a' }],
       ['PATCH', { name: 'b', size: 2 }, { name: 'b', size: 2 }],
       ['PATCH', edits, { name: 'c', size: null, labels: { team: 'x' } }],
       ['POST', { action: 'edit', resource: { size: 9 } }, { size: 9 }],
       ['POST', { action: 'edit', name: 'd' }, { name: 'd' }],
     ];
-    for (const [method, body, after] of asked) {
+    for (const [method, body, after] of cases) {
       const answer = await ask(method, 'mcp', body);
       assert.equal(answer.status, 200);
       assert.partialDeepStrictEqual(answer.body, after);
@@ -80,7 +80,7 @@ describe('a dry run', () => {
       name: { from: 'mcp', to: 'a' },
       api_key: { from: null, to: '[redacted]' },
     });
-    const asked = [
+    const answers = [
       patch,
       await ask('POST', '', { name: 'a' }, dry),
       await ask('DELETE', 'mcp', undefined, dry),
@@ -90,7 +90,7 @@ describe('a dry run', () => {
       await ask('POST', '', { action: 'edit', resources: [{ id: 'mcp', name: 'a' }] }, dry),
       await ask('POST', '', { action: 'delete', resources: [{ id: 'mcp' }] }, dry),
     ];
-    for (const { headers, status } of asked)
+    for (const { headers, status } of answers)
       assert.deepEqual([status, headers], [200, { 'x-dry-run': 'true' }]);
     assert.equal(JSON.stringify([...rows]), before);
     assert.deepEqual(changes, []);

@@ -25,14 +25,14 @@ describe('the order of refusal', () => {
   it('lets nobody do what is not the resource’s to do', async () => {
     const { ask, resource } = setUp('mcp');
     const { create: _c, update: _u, remove: _r, actions: _a, ...only } = resource;
-    const asked = (method: string, path: string, body?: unknown) =>
+    const send = (method: string, path: string, body?: unknown) =>
       ask(method, path, body, { resource: only });
-    await refused(asked('POST', '', { name: 'x' }), 400, 'action');
-    await refused(asked('PUT', 'mcp', { name: 'x' }), 400);
-    await refused(asked('DELETE', 'mcp'), 400);
+    await refused(send('POST', '', { name: 'x' }), 400, 'action');
+    await refused(send('PUT', 'mcp', { name: 'x' }), 400);
+    await refused(send('DELETE', 'mcp'), 400);
     for (const action of ['edit', 'delete', 'start', 'toString', '__proto__'])
-      await refused(asked('POST', 'mcp', { action }), 400, 'action');
-    assert.equal((await asked('GET', 'mcp')).status, 200);
+      await refused(send('POST', 'mcp', { action }), 400, 'action');
+    assert.equal((await send('GET', 'mcp')).status, 200);
   });
 
   it('asks for a password proven now where the permission does', async () => {

@@ -332,10 +332,10 @@ export const etagOf = (version: number): string => `"${version}"`;
 
 function problemsOf(
   problems: readonly ConfigProblem[],
-  wanted: ConfigProblem['severity'],
+  ofSeverity: ConfigProblem['severity'],
 ): z.output<typeof configProblem>[] {
   return problems
-    .filter(({ severity }) => severity === wanted)
+    .filter(({ severity }) => severity === ofSeverity)
     .map(({ column = null, line = null, message: sentence, path }) => ({
       path,
       message: sentence,

@@ -160,7 +160,7 @@ async function list(call: EventsCall): Promise<Answer> {
 
 async function show(call: EventsCall): Promise<Answer> {
   checkAccept(call.exchange.request);
-  const letter = await found(await lettersOf(call), call.id);
+  const letter = await existingLetter(await lettersOf(call), call.id);
   return { status: 200, body: recordOf(letter, true), headers: {} };
 }
 
@@ -171,7 +171,7 @@ async function ofOne(
 ): Promise<Answer> {
   checkAccept(call.exchange.request);
   const letters = await lettersOf(call);
-  const { id, trigger } = await found(letters, call.id);
+  const { id, trigger } = await existingLetter(letters, call.id);
   if (isDryRun(call)) return answered(1, true);
   return changed(call, action, id, { trigger }, () => run(letters, id));
 }
@@ -234,7 +234,7 @@ async function countOf(
   return count;
 }
 
-async function found(letters: DeadLetters, id: string): Promise<DeadLetter> {
+async function existingLetter(letters: DeadLetters, id: string): Promise<DeadLetter> {
   const letter = await letters.get(id);
   if (letter !== null) return letter;
   throw new GatewayError('not_found', `There is no dead letter "${id.slice(0, 40)}"`);

@@ -18,20 +18,20 @@ async function opened(test: TestContext) {
     runs += 1;
     return { status: 200, body: { results: [{ key: `sk-secret-${runs}` }] }, headers: { etag: '"1"' } };
   };
-  const asked = (body: unknown = { name: 'a' }, key = 'k-1', userId = 'alice') => ({
+  const requestWith = (body: unknown = { name: 'a' }, key = 'k-1', userId = 'alice') => ({
     userId,
     key,
     content: ['/api', 'keys', body],
   });
-  return { asked, clock, open, once: open(), run, runs: () => runs, store };
+  return { requestWith, clock, open, once: open(), run, runs: () => runs, store };
 }
 
 describe('a request with an idempotency key', () => {
   it('is carried out once and answered alike, also by the gateway’s next process', async (test) => {
-    const { asked, once, open, run, runs, store } = await opened(test);
-    const first = await once.answer(asked(), run);
+    const { requestWith, once, open, run, runs, store } = await opened(test);
+    const first = await once.answer(requestWith(), run);
     for (const again of [once, open()]) {
-      const { body, headers, status } = await again.answer(asked(), run);
+      const { body, headers, status } = await again.answer(requestWith(), run);
       assert.deepEqual([status, body], [first.status, first.body]);
       assert.deepEqual(headers, { ...first.headers, 'idempotency-replayed': 'true' });
     }
@@ -41,19 +41,23 @@ describe('a request with an idempotency key', () => {
   });
 
   it('is another one of another user, with another key, or after a day', async (test) => {
-    const { asked, clock, once, run, runs } = await opened(test);
-    for (const one of [asked(), asked({ name: 'a' }, 'k-2'), asked({ name: 'b' }, 'k-1', 'bob')])
+    const { requestWith, clock, once, run, runs } = await opened(test);
+    for (const one of [
+      requestWith(),
+      requestWith({ name: 'a' }, 'k-2'),
+      requestWith({ name: 'b' }, 'k-1', 'bob'),
+    ])
       await once.answer(one, run);
     assert.equal(runs(), 3);
     clock.time += 24 * 3_600_000;
-    await once.answer(asked({ name: 'quite another' }), run);
+    await once.answer(requestWith({ name: 'quite another' }), run);
     assert.equal(runs(), 4);
   });
 
   it('is refused where the key came with something else', async (test) => {
-    const { asked, once, run, runs } = await opened(test);
-    await once.answer(asked(), run);
-    await assert.rejects(once.answer(asked({ name: 'b' }), run), {
+    const { requestWith, once, run, runs } = await opened(test);
+    await once.answer(requestWith(), run);
+    await assert.rejects(once.answer(requestWith({ name: 'b' }), run), {
       code: 'idempotency_key_reused',
       status: 422,
     });
@@ -61,40 +65,40 @@ describe('a request with an idempotency key', () => {
   });
 
   it('waits for nobody: while it is carried out the same is a conflict', async (test) => {
-    const { asked, once, run } = await opened(test);
+    const { requestWith, once, run } = await opened(test);
     const gate = Promise.withResolvers<void>();
-    const slow = once.answer(asked(), () => gate.promise.then(run));
-    const others = Promise.allSettled(Array.from({ length: 20 }, () => once.answer(asked(), run)));
+    const slow = once.answer(requestWith(), () => gate.promise.then(run));
+    const others = Promise.allSettled(Array.from({ length: 20 }, () => once.answer(requestWith(), run)));
     for (const other of await others)
       assert.equal(other.status === 'rejected' && (other.reason as GatewayError).code, 'conflict');
     gate.resolve();
     await slow;
-    assert.equal((await once.answer(asked(), run)).headers['idempotency-replayed'], 'true');
+    assert.equal((await once.answer(requestWith(), run)).headers['idempotency-replayed'], 'true');
   });
 
   it('can be repeated after it was refused, and not when it broke off', async (test) => {
-    const { asked, once, open, run, runs } = await opened(test);
+    const { requestWith, once, open, run, runs } = await opened(test);
     const refusal = new GatewayError('invalid_request', 'no');
     await assert.rejects(
-      once.answer(asked(), () => Promise.reject(refusal)),
+      once.answer(requestWith(), () => Promise.reject(refusal)),
       refusal,
     );
-    await once.answer(asked(), run);
+    await once.answer(requestWith(), run);
     assert.equal(runs(), 1);
     const broken = new Error('the disk is full');
     await assert.rejects(
-      once.answer(asked({}, 'k-2'), () => Promise.reject(broken)),
+      once.answer(requestWith({}, 'k-2'), () => Promise.reject(broken)),
       broken,
     );
     for (const again of [once, open()])
-      await assert.rejects(again.answer(asked({}, 'k-2'), run), /not known how far it went/);
+      await assert.rejects(again.answer(requestWith({}, 'k-2'), run), /not known how far it went/);
   });
 
   it('fills nothing: a thousand of a user are kept, for a day', async (test) => {
-    const { asked, clock, once, run, store } = await opened(test);
+    const { requestWith, clock, once, run, store } = await opened(test);
     for (let index = 0; index < 1020; index++) {
       clock.time += 1;
-      await once.answer(asked({}, `k-${index}`), run);
+      await once.answer(requestWith({}, `k-${index}`), run);
     }
     const count = async () => (await store.db.selectFrom('idempotency').select('name').execute()).length;
     assert.equal(await count(), 1000);

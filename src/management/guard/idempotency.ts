@@ -23,7 +23,7 @@ export interface IdempotencyStore {
    * @throws GatewayError `idempotency_key_reused` for another request with the same key; `conflict` while it is being
    *   carried out, and when it is not known whether it was
    */
-  answer(asked: IdempotentRequest, run: () => Promise<Answer>): Promise<Answer>;
+  answer(request: IdempotentRequest, run: () => Promise<Answer>): Promise<Answer>;
   /** Forgets what is older than a day. */
   sweep(): Promise<void>;
 }
@@ -50,8 +50,8 @@ export function createIdempotencyStore({
     createHmac('sha256', key).update(JSON.stringify(content)).digest('base64url');
   const contextOf = ({ key: name, userId }: IdempotentRequest) => JSON.stringify([userId, name]);
 
-  const begin = async (asked: IdempotentRequest, fingerprint: string): Promise<Answer | null> => {
-    const { key: name, userId } = asked;
+  const begin = async (request: IdempotentRequest, fingerprint: string): Promise<Answer | null> => {
+    const { key: name, userId } = request;
     await db
       .deleteFrom('idempotency')
       .where('user_id', '=', userId)
@@ -79,25 +79,25 @@ export function createIdempotencyStore({
         },
       );
     const storedAnswer = storedRequest?.answer ?? null;
-    const text = storedAnswer === null ? null : open(key, storedAnswer, contextOf(asked));
-    if (text === null) throw notKnown(underWay.has(contextOf(asked)));
+    const text = storedAnswer === null ? null : open(key, storedAnswer, contextOf(request));
+    if (text === null) throw notKnown(underWay.has(contextOf(request)));
     const answer = JSON.parse(text) as Answer;
     return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } };
   };
 
   return {
-    async answer(asked, run) {
-      const context = contextOf(asked);
-      const before = await begin(asked, fingerprintOf(asked.content));
+    async answer(request, run) {
+      const context = contextOf(request);
+      const before = await begin(request, fingerprintOf(request.content));
       if (before !== null) return before;
       underWay.add(context);
       try {
         const answer = await run();
-        await keep(db, asked, seal(key, JSON.stringify(answer), context));
+        await keep(db, request, seal(key, JSON.stringify(answer), context));
         return answer;
       } catch (error) {
         // Refused before anything was done. Of what broke off later nobody knows how far it went.
-        if (error instanceof GatewayError && error.status < 500) await forget(db, asked);
+        if (error instanceof GatewayError && error.status < 500) await forget(db, request);
         throw error;
       } finally {
         underWay.delete(context);

@@ -35,7 +35,7 @@ export interface Live {
    * @param login the stream ends with it
    * @throws GatewayError `rate_limit_exceeded` where the user, or all users together, have too many streams
    */
-  watch(exchange: Exchange, wanted: readonly Topic[], since: number | null, login: WatcherLogin): void;
+  watch(exchange: Exchange, topics: readonly Topic[], since: number | null, login: WatcherLogin): void;
   watching(): number;
 }
 
@@ -53,10 +53,10 @@ function createLive(streams: Pick<EventStreams, 'open'>): Live {
       const live: LiveEvent = { id: lastId, event: topic, data: JSON.stringify(event()) };
       recentEvents.push(live);
       if (recentEvents.length > KEPT_EVENTS) recentEvents.shift();
-      for (const { send, topics: wanted } of watchers) if (wanted.has(topic)) send(live);
+      for (const { send, topics: watched } of watchers) if (watched.has(topic)) send(live);
     },
-    watch(exchange, wanted, since, login) {
-      const watcher: Watcher = { topics: new Set(wanted), send: streams.open(exchange, login) };
+    watch(exchange, topics, since, login) {
+      const watcher: Watcher = { topics: new Set(topics), send: streams.open(exchange, login) };
       watchers.add(watcher);
       exchange.response.on('close', () => {
         watchers.delete(watcher);

@@ -22,7 +22,7 @@ export const agentsListCommand: Command = {
   run: async (options, context) => {
     const { unusableAgents } = await import('../../../agents/list.ts');
     const all = options.on('all');
-    const rows = (await agentRows(context, { asked: true })).filter(
+    const rows = (await agentRows(context, { probe: true })).filter(
       (row) => all || row.installed || row.enabled || !row.built_in,
     );
     const unusable = all ? unusableAgents : [];

@@ -7,7 +7,7 @@ export const agentsShowCommand: Command = {
   needs: 'nothing',
   examples: [{ command: 'gateway agents show opencode --json', does: 'all that is known of it' }],
   run: async (options, context) => {
-    const row = await agentRow(options.argument('agent') ?? '', context, { asked: true });
+    const row = await agentRow(options.argument('agent') ?? '', context, { probe: true });
     context.io.result(row, () => {
       const { evidence, last_error, processes } = row;
       const facts: readonly (readonly [string, string | null])[] = [

@@ -153,16 +153,16 @@ interface Seller {
   source: string;
 }
 
-function showSellers(asked: string, catalog: Catalog, { io, now }: Context): 0 {
+function showSellers(modelId: string, catalog: Catalog, { io, now }: Context): 0 {
   const sellers = allProviders().flatMap((provider) =>
     catalog
       .models(provider)
-      .filter((id) => id === asked || id.endsWith(`/${asked}`))
+      .filter((id) => id === modelId || id.endsWith(`/${modelId}`))
       .map((id) => sellerOf(provider, id, catalog, now())),
   );
   if (sellers.length === 0)
-    throw failure(1, 'not_found', `Nobody in the catalogue has the model "${asked}".`);
-  io.result({ model: asked, sellers }, () =>
+    throw failure(1, 'not_found', `Nobody in the catalogue has the model "${modelId}".`);
+  io.result({ model: modelId, sellers }, () =>
     io.table<Seller>(
       [
         { title: 'MODEL', cell: ({ model, provider }) => `${provider}/${model}` },

@@ -85,20 +85,20 @@ export const comboCreateCommand: Command = {
     },
   ],
   run: async (options, context) => {
-    const wanted = comboOf(options);
+    const combo = comboOf(options);
     const combos = comboStore(await context.store(), context.now);
-    const known = await combos.find(wanted.name);
-    const before = options.on('replace') ? known : null;
+    const existing = await combos.find(combo.name);
+    const before = options.on('replace') ? existing : null;
     const action = before === null ? 'combos.create' : 'combos.update';
-    const { name, strategy, targets } = wanted;
+    const { name, strategy, targets } = combo;
     const entry = { action, target: before?.id ?? name, input: { name, strategy, targets } };
     const record = await audited(context, entry, async () => {
-      if (before === null && known?.name === name)
+      if (before === null && existing?.name === name)
         throw usageError(
           `a combo named "${name}" exists already: choose another name, or change it with --replace`,
         );
       const activation = { activate: options.on('activate') };
-      return before === null ? combos.add(wanted, activation) : combos.update(before.id, wanted, activation);
+      return before === null ? combos.add(combo, activation) : combos.update(before.id, combo, activation);
     });
     const row = await comboRow(record?.id ?? name, context);
     context.io.result(row, () =>

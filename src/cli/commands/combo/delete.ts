@@ -14,8 +14,8 @@ export const comboDeleteCommand: Command = {
   run: async (options, context) => {
     const { combos, record } = await storedCombo(options.argument('combo') ?? '', context);
     const { active, id, name } = record;
-    const meant = active ? ', which "auto" means,' : '';
-    await confirmDestruction(`Delete the combo "${name}"${meant} for good?`, options, context.io);
+    const activeHint = active ? ', which "auto" means,' : '';
+    await confirmDestruction(`Delete the combo "${name}"${activeHint} for good?`, options, context.io);
     const entry = { action: 'combos.delete', target: id, before: { name } };
     if (!(await audited(context, entry, () => combos.remove(id))))
       throw failure(1, 'not_found', `The combo "${name}" was removed by someone else meanwhile.`);

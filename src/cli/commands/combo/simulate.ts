@@ -50,10 +50,10 @@ export const comboSimulateCommand: Command = {
     const since = sinceOf(options, context.now()) ?? context.now() - 7 * DAY_MS;
     const limit = options.count('limit') ?? MOST;
     const { catalog, pool } = await poolOf(name, context);
-    const asked = options.text('model');
+    const model = options.text('model');
     const past = await requestsOf(context, { since, limit });
     const result = replay({
-      past: asked === undefined ? past : past.filter(({ requestedModel }) => requestedModel === asked),
+      past: model === undefined ? past : past.filter(({ requestedModel }) => requestedModel === model),
       history: historyOf(past),
       order: comboOrder(pool, catalog),
       maxAttempts: pool.options.maxAttempts,
@@ -76,8 +76,8 @@ async function poolOf(name: string, context: Context) {
   const { catalog, routes } = await routesIn(context);
   const pool: Pool | undefined = routes.combos.byName.get(name);
   if (pool !== undefined) return { catalog, pool };
-  const known = routes.combos.records.map((combo) => combo.name).join(', ');
-  const hint = known === '' ? 'make one with `gateway combo create`' : `there are: ${known}`;
+  const comboNames = routes.combos.records.map((combo) => combo.name).join(', ');
+  const hint = comboNames === '' ? 'make one with `gateway combo create`' : `there are: ${comboNames}`;
   throw failure(1, 'not_found', `There is no combo "${printable(name)}": ${hint}.`);
 }
 
@@ -106,10 +106,10 @@ const lines: readonly { title: string; cell(outcome: ReplayOutcome): string }[] 
 
 function textOf({ cut, name, since, strategy }: About, result: Replay, io: Io): string {
   const { actual, leftOut, simulated, targets, unchanged } = result;
-  const asked = actual.requests + leftOut;
-  if (asked === 0) return `No requests since ${iso(since)}: there is nothing to replay.`;
+  const total = actual.requests + leftOut;
+  if (total === 0) return `No requests since ${iso(since)}: there is nothing to replay.`;
   const notes = [
-    `${actual.requests} of ${asked} requests since ${iso(since)}, sent to "${name}" (${strategy}) on paper.`,
+    `${actual.requests} of ${total} requests since ${iso(since)}, sent to "${name}" (${strategy}) on paper.`,
     `${unchanged} would have gone where they went.`,
     ...(leftOut > 0 ? [`${leftOut} are in a format that no target of it serves.`] : []),
     ...(cut ? ['There may be more: --limit says how many are read.'] : []),

@@ -39,9 +39,9 @@ export const eventsValidateCommand: Command = {
         }),
     });
     const problems = decoded.ok ? decoded.warnings : decoded.problems;
-    const of = (wanted: ConfigProblem['severity']) =>
+    const of = (ofSeverity: ConfigProblem['severity']) =>
       problems
-        .filter(({ severity }) => severity === wanted)
+        .filter(({ severity }) => severity === ofSeverity)
         .map(({ column = null, line = null, message, path }) => ({ path, message, line, column }));
     const document = {
       file,

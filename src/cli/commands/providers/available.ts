@@ -75,7 +75,7 @@ function providerDocument(provider: Provider) {
   };
 }
 
-function providerTable(found: readonly Provider[], io: Io): string {
+function providerTable(providers: readonly Provider[], io: Io): string {
   return io.table<Provider>(
     [
       { title: 'ID', cell: (provider) => provider.id },
@@ -87,7 +87,7 @@ function providerTable(found: readonly Provider[], io: Io): string {
       },
       { title: 'FORMATS', optional: true, cell: (provider) => Object.keys(provider.formats).join(', ') },
     ],
-    found,
+    providers,
   );
 }
 

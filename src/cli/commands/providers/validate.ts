@@ -20,7 +20,7 @@ export const providersValidateCommand: Command = {
     const results = open.map((connection) => {
       const { id, provider: providerId, name } = connection;
       const provider = findProvider(providerId);
-      const found =
+      const result =
         provider === undefined
           ? {
               valid: false,
@@ -28,7 +28,7 @@ export const providersValidateCommand: Command = {
               warnings: [],
             }
           : validateConnection(connection, provider);
-      return { connection: { id, provider: providerId, name }, ...found };
+      return { connection: { id, provider: providerId, name }, ...result };
     });
     context.io.result({ results }, () => {
       if (results.length === 0) return 'No connections to validate.';

@@ -54,7 +54,7 @@ export const toolsDoctorCommand: Command = {
       model: options.text('model') ?? null,
       send: options.on('send'),
       models: (root, key) => modelsAt(root, key, running),
-      ask: (asked) => answered(asked, running),
+      ask: (request) => answered(request, running),
     });
     const { checks } = diagnosis;
     const summary = summaryOf(checks);

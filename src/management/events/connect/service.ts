@@ -177,8 +177,10 @@ function versionOf({ version }: ConfigInForce): MessageInitShape<typeof ConfigVe
 }
 
 function problemsOf(problems: readonly ConfigProblem[]) {
-  const of = (wanted: ConfigProblem['severity']): MessageInitShape<typeof ConfigProblemSchema>[] =>
-    problems.filter(({ severity }) => severity === wanted).map(({ message, path }) => ({ message, path }));
+  const of = (ofSeverity: ConfigProblem['severity']): MessageInitShape<typeof ConfigProblemSchema>[] =>
+    problems
+      .filter(({ severity }) => severity === ofSeverity)
+      .map(({ message, path }) => ({ message, path }));
   return { errors: of('error'), warnings: of('warning') };
 }
 
