@@ -2,6 +2,7 @@ import { indexOf } from './budget-index.ts';
 import type { SharedClaims } from './claim.ts';
 import { addUse, type Counter, createCounter, fits, NANO, remainingAt, resetUsage } from './counter.ts';
 import {
+  type AdvanceReservations,
   type BudgetReservation,
   type ChargedRequest,
   type ChargePath,
@@ -11,6 +12,7 @@ import {
   markThresholdsReached,
   type RequestUsage,
   type ReservationContext,
+  reserveInAdvance,
 } from './reservation.ts';
 import type { BudgetRecord } from './schema.ts';
 
@@ -58,10 +60,10 @@ export interface Limits {
   /** What one request holds of the budgets; null where none concerns it. */
   hold(asked: ChargedRequest): BudgetReservation | null;
   /**
-   * How many more reservations like this one take no more than a small share of what is left; 0 where other gateways are asked, or
-   * where a budget counts what is open.
+   * Holds up to `count` reservations for requests to come, as many as take no more than a small share of what is left; none where other
+   * gateways are asked, or where a budget counts what is open.
    */
-  spare(asked: ChargedRequest, place: ChargeScope): number;
+  holdInAdvance(asked: ChargedRequest, place: ChargeScope, count: number): AdvanceReservations;
   /** Whether a budget in USD may be charged for a request: then its price must be that of what runs. */
   isPriced(asked: ChargedRequest): boolean;
   /**
@@ -116,6 +118,19 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
     index = indexOf(next.values());
   };
 
+  /** How many more reservations like this one take no more than a small share of what is left. */
+  const spareOf = (asked: ChargedRequest, place: ChargeScope): number => {
+    const at = input.now();
+    const counters = applying(asked, place);
+    if (input.shared !== null || counters.some(({ budget }) => budget.metric === 'concurrency')) return 0;
+    return Math.min(
+      ...counters.map((counter) => {
+        const { amount } = claimOf(counter, place, at);
+        return amount === 0 ? Infinity : Math.floor(remainingAt(counter, at) / SPARE_SHARE / amount);
+      }),
+    );
+  };
+
   return {
     counter: (id) => counters.get(id) ?? null,
     inForce: () =>
@@ -124,17 +139,8 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
         return { counter, subjectName: subject === null ? null : input.nameOf(scope, subject) };
       }),
     hold: (asked) => (index.mayConcern(asked) ? createReservation(context, asked) : null),
-    spare(asked, place) {
-      const at = input.now();
-      const counters = applying(asked, place);
-      if (input.shared !== null || counters.some(({ budget }) => budget.metric === 'concurrency')) return 0;
-      return Math.min(
-        ...counters.map((counter) => {
-          const { amount } = claimOf(counter, place, at);
-          return amount === 0 ? Infinity : Math.floor(remainingAt(counter, at) / SPARE_SHARE / amount);
-        }),
-      );
-    },
+    holdInAdvance: (asked, place, count) =>
+      reserveInAdvance(context, asked, place, Math.min(count, spareOf(asked, place))),
     isPriced: (asked) => index.isPriced(asked),
     countMore(asked, path, began, more) {
       for (const counter of applying(asked, path)) {

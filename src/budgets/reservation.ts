@@ -73,6 +73,17 @@ export interface BudgetReservation {
   rates(): readonly RemainingLimit[];
 }
 
+/** Reservations of one kind, for requests to come. */
+export interface AdvanceReservations {
+  readonly count: number;
+  /** What was left before they were made. */
+  readonly rates: readonly RemainingLimit[];
+  /** Settles one of them, as `BudgetReservation` does. */
+  settle(used: RequestUsage | null): void;
+  /** Makes a reservation of its own of one of them, for a request that moves to another target. */
+  takeOne(): BudgetReservation;
+}
+
 export interface ReservationContext {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -85,18 +96,78 @@ export interface ReservationContext {
   applying(asked: ChargedRequest, path: ChargePath | null): Counter[];
 }
 
-export function createReservation(context: ReservationContext, asked: ChargedRequest): BudgetReservation {
+/** What a reservation holds. */
+interface HeldClaims {
+  claims: readonly Claim[];
+  /** Null where it was let in nowhere. */
+  path: ChargePath | null;
+}
+
+function releaseAll({ shared }: ReservationContext, claims: readonly Claim[]): void {
+  for (const { amount, bucket, counter } of claims) {
+    releaseIn(counter, bucket, amount);
+    shared?.changed(counter);
+  }
+}
+
+/** Counts what was used instead of what was held. */
+function settleClaims(
+  context: ReservationContext,
+  asked: ChargedRequest,
+  { claims, path }: HeldClaims,
+  used: RequestUsage | null,
+): void {
+  const { applying, now, shared } = context;
+  releaseAll(context, claims);
+  if (used === null) return;
+  const time = now();
+  for (const counter of applying(asked, path)) {
+    const claim = claims.find((one) => one.counter === counter);
+    // Without a claim: the budget was made while the request was under way.
+    const bucket = claim?.bucket ?? counter.window.bucketAt(time);
+    addUse(counter, bucket, spendingOf(counter, used, claim?.amount ?? 0));
+    shared?.changed(counter);
+    notifyOfThreshold(context, counter, time);
+  }
+}
+
+/** Reserves up to `count` times for requests to come, as often as there is room. What other gateways have to be asked for is not. */
+export function reserveInAdvance(
+  context: ReservationContext,
+  asked: ChargedRequest,
+  place: ChargeScope,
+  count: number,
+): AdvanceReservations {
+  const { applying, now, shared } = context;
+  const time = now();
+  const counters = applying(asked, place);
+  const mayHold = shared === null && !counters.some((counter) => refusesUnpriced(counter, place));
+  const claims = counters.map((counter) => claimOf(counter, place, time));
+  const rates = remainingLimits(counters, time);
+  let reserved = 0;
+  while (mayHold && reserved < count && reserveHere(claims, time) === null) reserved += 1;
+  const held: HeldClaims = { claims, path: place };
+  return {
+    count: reserved,
+    rates,
+    settle: (used) => settleClaims(context, asked, held, used),
+    takeOne: () => createReservation(context, asked, held),
+  };
+}
+
+export function createReservation(
+  context: ReservationContext,
+  asked: ChargedRequest,
+  held: HeldClaims = { claims: [], path: null },
+): BudgetReservation {
   const { applying, now, shared } = context;
   /** Where it was let in last, and where it asked for that last. */
-  const at: { held: ChargePath | null; asked: ChargePath | null } = { held: null, asked: null };
-  let claims: readonly Claim[] = [];
+  const at = { held: held.path, asked: held.path };
+  let claims = held.claims;
   let closed = false;
 
   const release = () => {
-    for (const { amount, bucket, counter } of claims) {
-      releaseIn(counter, bucket, amount);
-      shared?.changed(counter);
-    }
+    releaseAll(context, claims);
     claims = [];
   };
   const answerOf = (
@@ -134,18 +205,8 @@ export function createReservation(context: ReservationContext, asked: ChargedReq
     settle(used) {
       if (closed) return;
       closed = true;
-      const time = now();
-      const currentClaims = claims;
-      release();
-      if (used === null) return;
-      for (const counter of applying(asked, at.held)) {
-        const claim = currentClaims.find((one) => one.counter === counter);
-        // Without a claim: the budget was made while the request was under way.
-        const bucket = claim?.bucket ?? counter.window.bucketAt(time);
-        addUse(counter, bucket, spendingOf(counter, used, claim?.amount ?? 0));
-        shared?.changed(counter);
-        notifyOfThreshold(context, counter, time);
-      }
+      settleClaims(context, asked, { claims, path: at.held }, used);
+      claims = [];
     },
   };
 }

@@ -6,7 +6,11 @@ import type { OwnerQuestions, WorkerEvent } from './message.ts';
 import { sizeOf } from './size.ts';
 
 const line: WorkerEvent = { kind: 'logged', line: 'x'.repeat(1_000) };
-const settled: WorkerEvent = { kind: 'settled', reservation: 1, used: null, isMore: false };
+const settled: WorkerEvent = {
+  kind: 'settled',
+  settlements: new Float64Array(3),
+  isMore: false,
+};
 
 /** A channel to an owner that reads nothing until it is told to. */
 function stalled() {

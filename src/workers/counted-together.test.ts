@@ -94,7 +94,8 @@ async function together(budget: Pick<BudgetRecord, 'metric' | 'limit'>) {
     const place = { connectionId: 'c', innerCombos: [], tokens: () => tokens, usd: () => null };
     return (await reservation.reserve(place)) === null ? reservation : null;
   };
-  return { clock, counts, events, limits, remotes, request, workers };
+  const end = (worker: number): void => inputs[worker]?.ended('SIGKILL');
+  return { clock, counts, end, events, limits, remotes, request, workers };
 }
 
 describe('a limit that two workers count by reservations in advance', () => {
@@ -142,6 +143,45 @@ describe('a limit that two workers count by reservations in advance', () => {
     for (const remote of remotes) remote.giveBack();
     const [bucket] = [...(limits.counter('bud_1')?.buckets.values() ?? [])];
     assert.deepEqual([bucket?.spent, bucket?.held], [450 * 60, 0]);
+    await workers.close();
+  });
+
+  it('says with each answer what is left, and has most requests wait for no question', async () => {
+    const { clock, counts, request, workers } = await together({ metric: 'requests', limit: 100_000 });
+    let waited = 0;
+    for (let sent = 1; sent <= 500; sent += 1) {
+      clock.now += 1;
+      const { questions } = counts;
+      const reservation = await request(0, 1);
+      assert.equal(reservation?.rates()[0]?.remaining, 100_000 - sent);
+      if (counts.questions > questions) waited += 1;
+      reservation.settle({ tokens: 1, usd: null });
+      if (sent % 10 === 0) await new Promise(setImmediate);
+    }
+    assert.ok(waited < 30, `${waited} of 500`);
+    await workers.close();
+  });
+
+  it('counts a request once that goes on to another target, and one whose worker ends as if it had used all', async () => {
+    const { clock, end, limits, remotes, request, workers } = await together({
+      metric: 'tokens',
+      limit: 1_000_000,
+    });
+    for (let sent = 0; sent < 100; sent += 1) {
+      clock.now += 1;
+      const reservation = await request(0, 100);
+      const place = { connectionId: 'd', innerCombos: [], tokens: () => 200, usd: () => null };
+      if (sent % 2 > 0) assert.equal(await reservation?.reserve(place), null);
+      reservation?.settle({ tokens: 60, usd: null });
+    }
+    remotes[0]?.giveBack();
+    const [bucket] = [...(limits.counter('bud_1')?.buckets.values() ?? [])];
+    assert.deepEqual([bucket?.spent, bucket?.held], [100 * 60, 0]);
+    for (let sent = 0; sent < 10; sent += 1) await request(1, 100);
+    assert.ok((bucket?.held ?? 0) >= 1_000);
+    const { held = 0 } = bucket ?? {};
+    end(1);
+    assert.deepEqual([bucket?.spent, bucket?.held], [100 * 60 + held, 0]);
     await workers.close();
   });
 });

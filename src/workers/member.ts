@@ -29,9 +29,15 @@ export interface Member {
   gone: PromiseWithResolvers<void>;
 }
 
-/** What a request of a worker holds. */
+/** What a request of a worker holds. One that was made in advance may be the same object as others of its kind. */
 export interface Reservation {
-  reservation: BudgetReservation;
+  settle(used: RequestUsage | null): void;
+  /** The reservation of this request alone, to be changed. */
+  own(): BudgetReservation;
   /** What was set aside where it was let in last; null before. */
   held: RequestUsage | null;
+}
+
+export function ownReservation(reservation: BudgetReservation, held: RequestUsage | null): Reservation {
+  return { settle: reservation.settle, own: () => reservation, held };
 }

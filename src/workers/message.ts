@@ -1,6 +1,6 @@
 import type { RemainingLimit } from '../budgets/rate-headers.ts';
 import type { Refusal } from '../budgets/refusal.ts';
-import type { ChargedRequest, ChargePath, RequestUsage } from '../budgets/reservation.ts';
+import type { ChargedRequest, ChargePath } from '../budgets/reservation.ts';
 import type { CacheRow } from '../cache/schema.ts';
 import type { AffinityEntry } from '../combos/sessions/affinity.ts';
 import type { Trace } from '../combos/trace.ts';
@@ -118,8 +118,11 @@ export type WorkerEvent =
   /** A stored response, as `responseText` writes it. */
   | { kind: 'response'; text: string }
   | { kind: 'place'; place: ResponsePlace }
-  /** `isMore`: it used more than was set aside, so that budgets have less room than the owner believes. */
-  | { kind: 'settled'; reservation: number; used: RequestUsage | null; isMore: boolean }
+  /**
+   * Ends of requests that budgets concern, as `createSettlements` writes them; `isMore`: one of them used more than was set aside, so
+   * that budgets have less room than the owner believes.
+   */
+  | { kind: 'settled'; settlements: Float64Array; isMore: boolean }
   /** Reservations for requests that did not come. */
   | { kind: 'returned'; reservations: readonly number[] }
   | { kind: 'load'; load: WorkerLoad };
@@ -163,6 +166,8 @@ export type OwnerQuestions = {
   /** It cannot listen, for the reason that the system gave. */
   cannotListen: { question: { code: string | undefined; message: string }; answer: null };
   reserve: { question: ReserveQuestion; answer: ReserveAnswer };
+  /** The same only for requests to come; `reservation` is the number of the first. */
+  reserveAhead: { question: ReserveQuestion; answer: Omit<ReserveAnswer, 'refusal'> };
   /** A found response, as `responseText` writes it. */
   response: { question: { id: string; keyId: string }; answer: { text: string } | 'unreadable' | null };
   place: { question: { id: string; keyId: string }; answer: ResponsePlace | 'foreign' | null };

@@ -165,7 +165,7 @@ export function openWorkers(
     members.delete(member.number);
     cpuOfEnded += member.load.cpuSeconds;
     // Their upstreams were asked, and nobody knows for how much: as if all was used that was set aside.
-    for (const { held, reservation } of member.reservations.values()) reservation.settle(held);
+    for (const { held, settle } of member.reservations.values()) settle(held);
     member.gone.resolve();
     member.listening.reject(new Error(`worker ${member.number} ended before it listened: ${reason}`));
     if (closing) return;

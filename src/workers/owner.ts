@@ -1,5 +1,6 @@
 import type { Limits } from '../budgets/limits.ts';
-import type { ChargedRequest, ChargeScope } from '../budgets/reservation.ts';
+import type { RemainingLimit } from '../budgets/rate-headers.ts';
+import type { ChargedRequest, ChargeScope, RequestUsage } from '../budgets/reservation.ts';
 import type { Routing } from '../combos/routing/routing.ts';
 import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
 import type { OpenConnection } from '../connections/schema.ts';
@@ -11,7 +12,7 @@ import type { ResponseMemory, StoredResponse } from '../responses/stored.ts';
 import type { Value } from '../store/database.ts';
 import type { ProcessCounts } from '../telemetry/metrics/process-counts.ts';
 import type { Answers } from './channel.ts';
-import type { Member, Reservation } from './member.ts';
+import { type Member, ownReservation, type Reservation } from './member.ts';
 import type {
   FinishedRequestDetails,
   FinishedRequests,
@@ -20,6 +21,7 @@ import type {
   WorkerEvent,
 } from './message.ts';
 import { responseOf, responseText } from './response-text.ts';
+import { eachSettlement } from './settlements.ts';
 
 export interface OwnerInput {
   log: Log;
@@ -27,7 +29,7 @@ export interface OwnerInput {
   accessLog: LineLog | null;
   /** Milliseconds since the epoch. */
   now(): number;
-  limits: Pick<Limits, 'hold' | 'spare'>;
+  limits: Pick<Limits, 'hold' | 'holdInAdvance'>;
   accounts: Pick<Accounts, 'receivedHints' | 'kept' | 'take' | 'takeLimits'>;
   routing: Pick<Routing, 'takeSession'>;
   responses: Pick<ResponseMemory, 'get' | 'put'>;
@@ -124,18 +126,18 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         input.places.note(event.place);
         return;
       case 'settled':
-        member.reservations.get(event.reservation)?.reservation.settle(event.used);
-        member.reservations.delete(event.reservation);
+        eachSettlement(event.settlements, (number, used) => settle(member, number, used));
         return;
       case 'returned':
-        for (const number of event.reservations) {
-          member.reservations.get(number)?.reservation.settle(null);
-          member.reservations.delete(number);
-        }
+        for (const number of event.reservations) settle(member, number, null);
         return;
       case 'load':
         member.load = event.load;
     }
+  };
+  const settle = ({ reservations }: Member, number: number, used: RequestUsage | null): void => {
+    reservations.get(number)?.settle(used);
+    reservations.delete(number);
   };
   const recordAll = ({ details, rows }: FinishedRequests): void => {
     let next = 0;
@@ -145,17 +147,16 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
       input.finished(row, detail?.index === index ? detail : null);
     }
   };
-  /** Reserves for requests to come of a worker. @returns how many there was room for */
-  const reserveSpares = ({ reservations }: Member, { asked, count, first, place }: SpareRequest): number => {
-    const most = count === 0 ? 0 : Math.min(count, input.limits.spare(asked, place));
+  /** Reserves for requests to come of a worker. @returns how many there was room for, and what was left before */
+  const reserveSpares = (
+    { reservations }: Member,
+    { asked, count, first, place }: SpareRequest,
+  ): { reserved: number; rates: readonly RemainingLimit[] } => {
+    const group = input.limits.holdInAdvance(asked, place, count);
     const held = { tokens: place.tokens(), usd: place.usd() };
-    for (let index = 0; index < most; index += 1) {
-      const reservation = input.limits.hold(asked);
-      // What other gateways have to be asked for is not reserved in advance.
-      if (reservation === null || reservation.reserve(place, true) !== null) return index;
-      reservations.set(first + index, { reservation, held });
-    }
-    return most;
+    const one: Reservation = { settle: group.settle, own: group.takeOne, held };
+    for (let index = 0; index < group.count; index += 1) reservations.set(first + index, one);
+    return { reserved: group.count, rates: group.rates };
   };
   const answersFor = (member: () => Member): Answers<OwnerQuestions> => ({
     async join() {
@@ -181,10 +182,11 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
     },
     async reserve({ asked, reservation: number, spares, tokens, usd, ...way }) {
       const { reservations } = member();
-      const reservation = reservations.get(number)?.reservation ?? input.limits.hold(asked);
+      const before = reservations.get(number);
+      const reservation = before?.own() ?? input.limits.hold(asked);
       // The budget was removed a moment ago.
       if (reservation === null) return { refusal: null, rates: [], spares: 0, at: now() };
-      const existing: Reservation = reservations.get(number) ?? { reservation, held: null };
+      const existing = ownReservation(reservation, before?.held ?? null);
       reservations.set(number, existing);
       const place = { ...way, tokens: () => tokens, usd: () => usd };
       let isIn = false;
@@ -199,9 +201,9 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         const rates = reservation.rates();
         // Before they are made: what a bucket of budgets counts may not be used later than it says.
         const at = now();
-        const mayHaveSpares = isIn && workers.isRunning(member());
+        const mayHaveSpares = isIn && spares > 0 && workers.isRunning(member());
         const granted = mayHaveSpares
-          ? reserveSpares(member(), { asked, first: number + 1, count: spares, place })
+          ? reserveSpares(member(), { asked, first: number + 1, count: spares, place }).reserved
           : 0;
         return { refusal, rates, spares: granted, at };
       } catch (error) {
@@ -216,6 +218,13 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         // It ended meanwhile, and nobody is left to settle it: its target was not asked.
         if (!workers.isRunning(member())) reservation.settle(null);
       }
+    },
+    async reserveAhead({ asked, reservation: first, spares, tokens, usd, ...way }) {
+      const place = { ...way, tokens: () => tokens, usd: () => usd };
+      const at = now();
+      if (!workers.isRunning(member())) return { rates: [], spares: 0, at };
+      const { rates, reserved } = reserveSpares(member(), { asked, first, count: spares, place });
+      return { rates, spares: reserved, at };
     },
     async response({ id, keyId }) {
       const response = await input.responses.get(id, keyId);

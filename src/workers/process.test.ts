@@ -26,6 +26,7 @@ function begin(build: string | null = null): Begun {
       listening: none,
       cannotListen: none,
       reserve: none,
+      reserveAhead: none,
       response: none,
       place: none,
       token: none,

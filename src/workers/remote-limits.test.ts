@@ -4,6 +4,7 @@ import type { BudgetReservation, RequestUsage } from '../budgets/reservation.ts'
 import type { BudgetRecord } from '../budgets/schema.ts';
 import type { ReserveAnswer, ReserveQuestion, WorkerEvent } from './message.ts';
 import { openRemoteLimits, type RemoteLimitsInput } from './remote-limits.ts';
+import { eachSettlement } from './settlements.ts';
 
 const budget: BudgetRecord = {
   id: 'bud_1',
@@ -54,13 +55,25 @@ async function open({ isIn = true, metric = 'tokens' as BudgetRecord['metric'] }
 async function settled(
   used: RequestUsage | null,
   { isIn = true, metric = 'tokens' as BudgetRecord['metric'] } = {},
-): Promise<WorkerEvent | undefined> {
-  const { reserve, told } = await open({ isIn, metric });
+): Promise<{ settled: Settled[]; isAtOnce: boolean }> {
+  const { limits, reserve, told } = await open({ isIn, metric });
   const reservation = await reserve();
   reservation.settle(used);
   reservation.settle(used);
+  const isAtOnce = told.length === 1;
+  limits.giveBack();
   assert.equal(told.length, 1);
-  return told[0];
+  return { settled: settledIn(told), isAtOnce };
+}
+
+type Settled = [reservation: number, used: RequestUsage | null];
+
+/** What the owner is told of the ends of requests. */
+function settledIn(events: readonly WorkerEvent[]): Settled[] {
+  const settled: Settled[] = [];
+  for (const event of events)
+    if (event.kind === 'settled') eachSettlement(event.settlements, (...one) => settled.push(one));
+  return settled;
 }
 
 describe('the end of a request that budgets concern', () => {
@@ -75,17 +88,31 @@ describe('the end of a request that budgets concern', () => {
       ['usd', null, false],
       ['requests', { tokens: 101, usd: 1.5 }, false],
     ] as const)
-      assert.deepEqual(await settled(used, { metric }), { kind: 'settled', reservation: 1, used, isMore });
+      assert.deepEqual(await settled(used, { metric }), { settled: [[1, used]], isAtOnce: isMore });
   });
 
   it('is told at once where it had set nothing aside and used something', async () => {
     const used = { tokens: 5, usd: 0 };
-    assert.deepEqual(await settled(used, { isIn: false }), {
-      kind: 'settled',
-      reservation: 1,
-      used,
-      isMore: true,
-    });
+    assert.deepEqual(await settled(used, { isIn: false }), { settled: [[1, used]], isAtOnce: true });
+  });
+
+  it('is told with others some milliseconds later, or before the next question', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { reserve, told } = await open();
+    const [one, other] = [await reserve(), await reserve()];
+    one.settle({ tokens: 7, usd: 0.5 });
+    other.settle(null);
+    assert.deepEqual(told, []);
+    t.mock.timers.tick(20);
+    assert.equal(told.length, 1);
+    assert.deepEqual(settledIn(told), [
+      [1, { tokens: 7, usd: 0.5 }],
+      [2, null],
+    ]);
+    const third = await reserve();
+    third.settle({ tokens: 1, usd: null });
+    await reserve(1_000);
+    assert.deepEqual(settledIn(told.slice(1)), [[3, { tokens: 1, usd: null }]]);
   });
 });
 
@@ -96,19 +123,33 @@ describe('reservations in advance', () => {
     await Promise.all(Array.from({ length: 8 }, () => reserve()));
     assert.deepEqual(
       questions.map(({ spares }) => spares),
-      [0, 1, 3, 7, 0, 0, 0, 0],
+      // Those that come meanwhile wait for what the first of them has asked for.
+      [0, 1, 3, 7],
     );
-    await times(7);
-    assert.equal(questions.length, 8);
+    await times(3);
+    assert.equal(questions.length, 4);
     assert.deepEqual(told, []);
+  });
+
+  it('are not taken by a request that ends while it waits for them', async () => {
+    const { limits, questions, times, told } = await open();
+    await times(7);
+    const place = { connectionId: 'c', innerCombos: [], tokens: () => 100, usd: () => 1 };
+    const [first, second] = [1, 2].map(() => limits.hold({ keyId: 'key_1', comboId: null, tags: [] }));
+    const reserved = [first, second].map((one) => one?.reserve(place));
+    second?.settle({ tokens: 1, usd: 1 });
+    assert.deepEqual(await Promise.all(reserved), [null, null]);
+    assert.deepEqual([questions.length, questions[3]?.reservation, questions[3]?.spares], [4, 8, 7]);
+    limits.giveBack();
+    assert.deepEqual(told, [{ kind: 'returned', reservations: [9, 10, 11, 12, 13, 14, 15] }]);
   });
 
   it('let requests in without a question, the more the more there are in a second', async () => {
     const { questions, times } = await open();
-    await times(190);
+    await times(300);
     assert.deepEqual(
       questions.map(({ reservation, spares }) => [reservation, spares]),
-      // The second asks for one more, which the third takes; the fourth for three more.
+      // The second asks for one more, which the third takes; the fourth for three more. From 128 on nobody waits for the owner any more.
       [
         [1, 0],
         [2, 1],
@@ -117,13 +158,15 @@ describe('reservations in advance', () => {
         [16, 15],
         [32, 31],
         [64, 63],
-        [128, 64],
+        [128, 127],
+        [256, 64],
+        [320, 64],
       ],
     );
   });
 
   it('are settled by their own numbers, and say what is left as far as that is known', async () => {
-    const { reserve, times, told } = await open();
+    const { limits, reserve, times, told } = await open();
     await times(4);
     const [one, other] = [await reserve(), await reserve()];
     assert.deepEqual(
@@ -131,7 +174,8 @@ describe('reservations in advance', () => {
       [49, 48],
     );
     other.settle({ tokens: 7, usd: 0 });
-    assert.deepEqual(told, [{ kind: 'settled', reservation: 6, used: { tokens: 7, usd: 0 }, isMore: false }]);
+    limits.giveBack();
+    assert.deepEqual(settledIn(told), [[6, { tokens: 7, usd: 0 }]]);
   });
 
   it('are given back when the second is over, and never used in the next', async () => {
@@ -141,7 +185,7 @@ describe('reservations in advance', () => {
     await times(1);
     assert.deepEqual(told, [{ kind: 'returned', reservations: [5, 6, 7] }]);
     assert.equal(questions.length, 4);
-    assert.equal(questions.at(-1)?.spares, 0);
+    assert.equal(questions.at(-1)?.spares, 3, 'as many as in the second before');
   });
 
   it('are given back when they are asked for, and when the budgets may have changed', async () => {
@@ -152,7 +196,7 @@ describe('reservations in advance', () => {
     assert.deepEqual(told, [{ kind: 'returned', reservations: [5, 6, 7] }]);
     await times(2);
     await limits.reload();
-    assert.deepEqual(told.slice(1), [{ kind: 'returned', reservations: [10] }]);
+    assert.deepEqual(told.slice(1), [{ kind: 'returned', reservations: [10, 11, 12] }]);
   });
 
   it('are for requests that need no more, and that the same budgets concern', async () => {

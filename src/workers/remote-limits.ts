@@ -13,6 +13,7 @@ import type {
 import type { BudgetMetric, BudgetRecord } from '../budgets/schema.ts';
 import type { Channel } from './channel.ts';
 import type { OwnerQuestions, WorkerEvent } from './message.ts';
+import { createSettlements, type Settlements } from './settlements.ts';
 import {
   type Claimant,
   createSpareReservations,
@@ -24,7 +25,7 @@ import {
 export interface RemoteLimits extends Pick<Limits, 'hold' | 'isPriced'> {
   /** Reads which budgets there are. */
   reload(): Promise<void>;
-  /** Gives back what is reserved for requests to come. */
+  /** Gives back what is reserved for requests to come, and what those that have ended did not use. */
   giveBack(): void;
 }
 
@@ -44,8 +45,10 @@ export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInpu
   const spares = createSpareReservations(now, (reservations) =>
     owner.tell({ kind: 'returned', reservations }),
   );
+  const settlements = createSettlements(owner.tell);
   const own: OwnLimit = {
     owner,
+    settlements,
     spares,
     metricsOf: (asked, path) => new Set(index.applying(asked, path).map(({ budget }) => budget.metric)),
     numbers(count) {
@@ -55,7 +58,10 @@ export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInpu
     },
   };
   return {
-    giveBack: spares.giveBack,
+    giveBack() {
+      settlements.flush();
+      spares.giveBack();
+    },
     hold: (asked) => (index.mayConcern(asked) ? remoteReservation(own, asked) : null),
     isPriced: (asked) => index.isPriced(asked),
     async reload() {
@@ -68,6 +74,7 @@ export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInpu
 
 interface OwnLimit {
   owner: RemoteLimitsInput['owner'];
+  settlements: Settlements;
   spares: SpareReservations;
   /** What the budgets of a request count. */
   metricsOf(asked: ChargedRequest, path: ChargePath): Set<BudgetMetric>;
@@ -76,7 +83,7 @@ interface OwnLimit {
 }
 
 function remoteReservation(
-  { metricsOf, numbers, owner, spares }: OwnLimit,
+  { metricsOf, numbers, owner, settlements, spares }: OwnLimit,
   asked: ChargedRequest,
 ): BudgetReservation {
   let rates: readonly RemainingLimit[] = [];
@@ -88,20 +95,45 @@ function remoteReservation(
   const ask = async (claimant: Claimant): Promise<Refusal | null> => {
     const { most, path } = claimant;
     // One that moves to another target keeps its number, behind which there is no room for others.
-    const wanted = reservation === null ? spares.wanted(claimant) : 0;
-    const number = reservation ?? numbers(1 + wanted);
+    const wanted = reservation === null ? spares.wanted(claimant) : null;
+    const number = reservation ?? numbers(1 + (wanted?.count ?? 0));
     reservation = number;
     let granted: Granted | null = null;
     try {
-      const question = { reservation: number, asked, ...path, ...most, spares: wanted };
+      // What it has given back may be what this one needs.
+      settlements.flush();
+      const question = { reservation: number, asked, ...path, ...most, spares: wanted?.count ?? 0 };
       const answer = await owner.ask('reserve', question);
-      granted = { ...answer, reservation: number };
+      granted = { ...answer, first: number + 1 };
       rates = answer.rates;
       held = answer.refusal === null ? most : null;
       return answer.refusal;
     } finally {
-      if (wanted > 0) spares.put(claimant, granted);
+      if (wanted !== null) spares.put(claimant, wanted, granted);
     }
+  };
+  /** Has more reserved for requests to come, before there is none for one of them. */
+  const askAhead = async (claimant: Claimant): Promise<void> => {
+    const wanted = spares.wantedAhead(claimant);
+    if (wanted === null) return;
+    const { count, most } = wanted;
+    const first = numbers(count);
+    let granted: Granted | null = null;
+    try {
+      settlements.flush();
+      const question = { reservation: first, asked, ...claimant.path, ...most, spares: count };
+      granted = { ...(await owner.ask('reserveAhead', question)), first };
+    } finally {
+      spares.putMore(claimant, wanted, granted);
+    }
+  };
+  const takeSpare = (claimant: Claimant): boolean => {
+    const spare = spares.take(claimant);
+    if (spare === null) return false;
+    ({ held, rates, reservation } = spare);
+    // A request that finds none asks itself, and fails if the owner is gone.
+    askAhead(claimant).catch(() => {});
+    return true;
   };
   return {
     rates: () => rates,
@@ -110,16 +142,19 @@ function remoteReservation(
       const most = { tokens: tokens(), usd: usd() };
       metrics = metricsOf(asked, path);
       const claimant = { asked, path, most, metrics };
-      const spare = reservation === null ? spares.take(claimant) : null;
-      if (spare === null) return ask(claimant);
-      ({ held, rates, reservation } = spare);
-      return null;
+      if (reservation !== null) return ask(claimant);
+      spares.note(claimant);
+      if (takeSpare(claimant)) return null;
+      const coming = spares.coming(claimant);
+      if (coming === null) return ask(claimant);
+      // It may have ended meanwhile, or there was not enough room for all who wait.
+      return coming.then(() => (closed || takeSpare(claimant) ? null : ask(claimant)));
     },
     settle(used) {
       if (closed) return;
       closed = true;
       if (reservation === null) return;
-      owner.tell({ kind: 'settled', reservation, used, isMore: isMore(used, held, metrics) });
+      settlements.add(reservation, used, isMore(used, held, metrics));
     },
   };
 }

@@ -16,11 +16,12 @@ export function sizeOf(event: WorkerEvent): number {
       return event.text.length;
     case 'logged':
       return event.line.length;
+    case 'settled':
+      return event.settlements.byteLength;
     case 'health-state':
     case 'limits':
     case 'session':
     case 'place':
-    case 'settled':
     case 'returned':
     case 'load':
       return 256;

@@ -3,7 +3,9 @@ import type { ChargedRequest, ChargePath, RequestUsage } from '../budgets/reserv
 import type { BudgetMetric } from '../budgets/schema.ts';
 
 /** Most reservations that a worker holds in advance for requests of one kind. */
-const MAX_SPARES = 64;
+const MAX_SPARES = 128;
+/** So many are left when more are asked for, before those that come meanwhile have to ask themselves. */
+const FEW_SPARES = MAX_SPARES / 2;
 /** Budgets count by buckets that begin with whole seconds: what was reserved in one may not be used in the next. */
 const SECOND_MS = 1_000;
 
@@ -26,41 +28,63 @@ export interface Spare {
   rates: readonly RemainingLimit[];
 }
 
-/** What was reserved for a request, and in advance for more of its kind. */
+/** What was reserved in advance. */
 export interface Granted {
-  /** The number of the request's own reservation, which those in advance follow. */
-  reservation: number;
+  /** The number of the first. */
+  first: number;
   spares: number;
   /** When, in milliseconds since the epoch. */
   at: number;
   rates: readonly RemainingLimit[];
 }
 
+/** What the owner is asked for in advance. */
+export interface AskedFor {
+  count: number;
+  /** What each may use. */
+  most: RequestUsage;
+  /** How many no request waits for yet. */
+  free: number;
+  answered: PromiseWithResolvers<void>;
+}
+
 /** Reservations that a worker holds for requests to come, each of which is then let in without asking the owner. */
 export interface SpareReservations {
-  /** A reservation for this request; null where there is none, and the owner has to be asked. */
+  /** Counts a request, by which it is decided how many are reserved in advance. */
+  note(claimant: Claimant): void;
+  /** A reservation for this request; null where there is none. */
   take(claimant: Claimant): Spare | null;
+  /** Resolves when the owner has answered, where one is on its way that this request may take; null where it has to be asked. */
+  coming(claimant: Claimant): Promise<void> | null;
   /**
-   * How many more to ask for with the reservation of this request: as many as there were such requests in this second, and none while
-   * others are asked for. Whoever asks for some has to say what came of it.
+   * How many more to ask for with the reservation of this request: as many as there were such requests in this second or the one
+   * before; null for none, and while others are asked for. Whoever asks for some has to say what came of it with `put`.
    */
-  wanted(claimant: Claimant): number;
+  wanted(claimant: Claimant): AskedFor | null;
   /** @param granted null where the owner did not answer */
-  put(claimant: Claimant, granted: Granted | null): void;
+  put(claimant: Claimant, asked: AskedFor, granted: Granted | null): void;
+  /**
+   * What to ask for with no request that waits for it, where there are many requests of this kind and few reservations are left; null
+   * where that is not so. Whoever asks for some has to say what came of it with `putMore`.
+   */
+  wantedAhead(claimant: Claimant): AskedFor | null;
+  /** @param granted null where the owner did not answer */
+  putMore(claimant: Claimant, asked: AskedFor, granted: Granted | null): void;
   /** Gives back what is not used. */
   giveBack(): void;
 }
 
 interface Kind {
   second: number;
-  /** Requests of this kind in this second. */
+  /** Requests of this kind in this second, and in the one before. */
   count: number;
-  /** Whether the owner is being asked for more. */
-  asking: boolean;
+  before: number;
+  /** What the owner is being asked for; null while it is not. */
+  asked: AskedFor | null;
   numbers: number[];
   held: RequestUsage;
   rates: readonly RemainingLimit[];
-  /** Of those that came with `rates`, how many were taken. */
+  /** How many were taken since `rates`; those that were left then are taken off, because `rates` count them as used. */
   taken: number;
 }
 
@@ -78,9 +102,16 @@ export function createSpareReservations(
   const giveBack = (): void => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    const unused = [...kinds.values()].flatMap(({ numbers }) => numbers);
-    kinds.clear();
+    const unused: number[] = [];
+    for (const kind of kinds.values()) unused.push(...kind.numbers.splice(0));
     if (unused.length > 0) returned(unused);
+  };
+  /** In the next second nothing of it may be used, and there may be no request that finds that out. */
+  const endSecond = (): void => {
+    giveBack();
+    const second = Math.floor(now() / SECOND_MS);
+    for (const [name, kind] of kinds) if (kind.second < second - 1) kinds.delete(name);
+    if (kinds.size > 0) timer = setTimeout(endSecond, (second + 1) * SECOND_MS - now()).unref();
   };
   /** Requests of the same kind in this second. */
   const kindOf = (claimant: Claimant): Kind => {
@@ -92,23 +123,48 @@ export function createSpareReservations(
     const kind: Kind = {
       second,
       count: 0,
-      asking: false,
+      before: existing?.second === second - 1 ? existing.count : 0,
+      asked: null,
       numbers: [],
       held: claimant.most,
       rates: [],
       taken: 0,
     };
     kinds.set(name, kind);
-    // In the next second nothing of it may be used, and nobody may come to see that.
-    timer ??= setTimeout(giveBack, (second + 1) * SECOND_MS - now()).unref();
+    timer ??= setTimeout(endSecond, (second + 1) * SECOND_MS - now()).unref();
     return kind;
+  };
+
+  const askFor = (kind: Kind, count: number, most: RequestUsage): AskedFor => {
+    kind.asked = { count, most, free: count, answered: Promise.withResolvers() };
+    return kind.asked;
+  };
+  /** The numbers of what was granted, which may be used in this second; null for none. */
+  const numbersFor = (kind: Kind, asked: AskedFor, granted: Granted | null): number[] | null => {
+    // The second in which it was asked may be over, and another one asked.
+    if (kind.asked === asked) kind.asked = null;
+    asked.answered.resolve();
+    if (granted === null) return null;
+    const { at, first, spares } = granted;
+    const numbers = Array.from({ length: spares }, (_, index) => first + index);
+    if (kind.second === Math.floor(at / SECOND_MS)) return numbers;
+    if (numbers.length > 0) returned(numbers);
+    return null;
   };
 
   return {
     giveBack,
+    note(claimant) {
+      kindOf(claimant).count += 1;
+    },
+    coming(claimant) {
+      const { asked } = kindOf(claimant);
+      if (asked === null || asked.free === 0 || !fits(claimant, asked.most)) return null;
+      asked.free -= 1;
+      return asked.answered.promise;
+    },
     take(claimant) {
       const kind = kindOf(claimant);
-      kind.count += 1;
       if (!fits(claimant, kind.held)) return null;
       const reservation = kind.numbers.shift();
       if (reservation === undefined) return null;
@@ -117,24 +173,37 @@ export function createSpareReservations(
     },
     wanted(claimant) {
       const kind = kindOf(claimant);
-      if (kind.asking || claimant.metrics.has('concurrency')) return 0;
-      const wanted = Math.min(MAX_SPARES, kind.count - 1);
-      kind.asking = wanted > 0;
-      return wanted;
+      if (kind.asked !== null || claimant.metrics.has('concurrency')) return null;
+      const count = Math.min(MAX_SPARES, Math.max(kind.count, kind.before) - 1);
+      return count > 0 ? askFor(kind, count, claimant.most) : null;
     },
-    put(claimant, granted) {
+    put(claimant, asked, granted) {
       const kind = kindOf(claimant);
-      kind.asking = false;
-      if (granted === null) return;
-      const { at, rates, reservation, spares } = granted;
-      const numbers = Array.from({ length: spares }, (_, index) => reservation + 1 + index);
-      if (kind.second !== Math.floor(at / SECOND_MS)) {
-        if (numbers.length > 0) returned(numbers);
-        return;
-      }
+      const numbers = numbersFor(kind, asked, granted);
+      if (granted === null || numbers === null) return;
       // What was left did not cover what this request may use.
       if (kind.numbers.length > 0) returned(kind.numbers);
-      Object.assign(kind, { numbers, held: claimant.most, rates, taken: 0 });
+      Object.assign(kind, { numbers, held: asked.most, rates: granted.rates, taken: 0 });
+    },
+    wantedAhead(claimant) {
+      const kind = kindOf(claimant);
+      if (kind.asked !== null || claimant.metrics.has('concurrency')) return null;
+      const isBusy = Math.max(kind.count, kind.before) >= MAX_SPARES;
+      if (!isBusy || kind.numbers.length > FEW_SPARES) return null;
+      return askFor(kind, MAX_SPARES - kind.numbers.length, kind.held);
+    },
+    putMore(claimant, asked, granted) {
+      const kind = kindOf(claimant);
+      const numbers = numbersFor(kind, asked, granted);
+      if (granted === null || numbers === null) return;
+      // All were given back meanwhile, and others asked for.
+      if (kind.held !== asked.most && kind.numbers.length > 0) {
+        returned(numbers);
+        return;
+      }
+      const taken = -kind.numbers.length;
+      const all = [...kind.numbers, ...numbers];
+      Object.assign(kind, { numbers: all, held: asked.most, rates: granted.rates, taken });
     },
   };
 }
