@@ -96,13 +96,13 @@ describe('a task of the A2A server', () => {
     await (await send('how are you?')).done;
     await (await send('and now?')).done;
     await (await send('who?', { contextId: 'c2' })).done;
-    const said: ChatMessage[] = [
+    const messages: ChatMessage[] = [
       { role: 'user', text: 'how are you?' },
       { role: 'assistant', text: 'fine' },
     ];
     assert.deepEqual(
       inputs.map(({ history }) => history),
-      [[], said, []],
+      [[], messages, []],
     );
   });
 

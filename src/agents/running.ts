@@ -63,7 +63,7 @@ export async function openRunningAgents(input: RunningInput): Promise<RunningAge
   const pool = createPool({
     limits: input.limits,
     makeFolder: (setup) => makeSessionFolder(input.folder, setup),
-    connect: (...wanted) => connect(input, ...wanted),
+    connect: (...args) => connect(input, ...args),
     changed: input.changed,
     now: input.now,
     after: input.after,

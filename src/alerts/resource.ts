@@ -28,7 +28,7 @@ export function alertsResource({ alerts, commandsByApi, reload, test }: AlertsIn
   };
   const change = async (row: Row, run: () => Promise<boolean>): Promise<Row> => {
     const changed = (await run()) ? await find(row.id) : null;
-    if (changed === null) throw gone(row);
+    if (changed === null) throw removedMeanwhile(row);
     await reload();
     return changed;
   };
@@ -85,7 +85,7 @@ export function alertsResource({ alerts, commandsByApi, reload, test }: AlertsIn
     remove: {
       permission: 'alerts:update',
       async run(row) {
-        if (!(await alerts.remove(row.id))) throw gone(row);
+        if (!(await alerts.remove(row.id))) throw removedMeanwhile(row);
         await reload();
       },
     },
@@ -100,7 +100,7 @@ export function alertsResource({ alerts, commandsByApi, reload, test }: AlertsIn
         preview: async (row) => done(row, 'would send a message'),
         async run(row) {
           const alert = await alerts.find(row.id);
-          if (alert === null) throw gone(row);
+          if (alert === null) throw removedMeanwhile(row);
           const { answer, sent } = await test(alert);
           return { success: sent, message: answer };
         },
@@ -127,6 +127,6 @@ function done(row: Row, what: string): Outcome {
   return { success: true, message: `The alert "${String(row['name'])}" ${what}` };
 }
 
-function gone(row: Row): GatewayError {
+function removedMeanwhile(row: Row): GatewayError {
   return new GatewayError('not_found', `The alert "${String(row['name'])}" was removed in the meantime`);
 }

@@ -70,7 +70,7 @@ export function alertStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, now: (
         .values(row)
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst();
-      if (numInsertedOrUpdatedRows === 0n) throw taken(row.name);
+      if (numInsertedOrUpdatedRows === 0n) throw nameTaken(row.name);
       return opened(row, sealingKey);
     },
 
@@ -79,7 +79,7 @@ export function alertStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, now: (
       const { byApi, digestMs, name, on, paused, target, where } = patch;
       const at = now();
       const other = name === undefined ? undefined : (await rows()).find((row) => row.name === name);
-      if (other !== undefined && other.id !== id) throw taken(other.name);
+      if (other !== undefined && other.id !== id) throw nameTaken(other.name);
       const { numUpdatedRows } = await db
         .updateTable('alerts')
         .set({
@@ -108,7 +108,7 @@ export function alertStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, now: (
 
 export type AlertStore = ReturnType<typeof alertStore>;
 
-function taken(name: string): GatewayError {
+function nameTaken(name: string): GatewayError {
   return new GatewayError('conflict', `An alert named "${name}" exists already: choose another name`, {
     param: 'name',
   });

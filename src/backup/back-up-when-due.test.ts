@@ -24,7 +24,7 @@ describe('scheduled backups', () => {
     assert.match(first ?? '', /^scheduled-2026-11-22T00-00-00-000Z\.tar\.gz$/);
     assert.equal(await run(23), null, 'it is not due');
     const second = await run(24);
-    const asked = await createBackup({
+    const manual = await createBackup({
       ...common,
       database: null,
       output: null,
@@ -36,7 +36,7 @@ describe('scheduled backups', () => {
     const names = (await listBackups(dataDir)).map(({ name }) => name);
     assert.deepEqual(
       names.toSorted(),
-      [String(second), String(third), asked.path.split('/').at(-1), 'scheduled-broken.tar.gz'].toSorted(),
+      [String(second), String(third), manual.path.split('/').at(-1), 'scheduled-broken.tar.gz'].toSorted(),
     );
     const { members } = await unpackBackup(join(dataDir, 'backups', String(third)), null);
     assert.ok(members.some(({ name }) => name === 'modelgate.db'));

@@ -129,8 +129,8 @@ const LEFT_OVER_MS = 24 * 3_600_000;
 async function removeLeftOver(folder: string, now: number): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith('.making-')) continue;
-    const found = await stat(join(folder, name)).catch(() => null);
-    if (found !== null && now - found.mtimeMs > LEFT_OVER_MS)
+    const stats = await stat(join(folder, name)).catch(() => null);
+    if (stats !== null && now - stats.mtimeMs > LEFT_OVER_MS)
       await rm(join(folder, name), { recursive: true, force: true });
   }
 }
@@ -172,17 +172,17 @@ async function copyDatabase(
   { database, dataDir, progress = () => {}, signal }: BackupInput,
   work: string,
 ): Promise<void> {
-  const told = (done: number) => progress(PACKING * done, 'Copying the database');
-  told(0);
+  const report = (done: number) => progress(PACKING * done, 'Copying the database');
+  report(0);
   if (database !== null) {
     // Loaded only where it is used: a start must not wait for it.
     const { copyServer } = await import('./copy-server.ts');
-    return copyServer({ url: database, dataDir, folder: work, signal, progress: told });
+    return copyServer({ url: database, dataDir, folder: work, signal, progress: report });
   }
   const path = databasePath(dataDir);
   if (!(await exists(path)))
     throw new GatewayError('not_found', `There is no database at ${path}, so nothing to back up`);
-  await snapshotDatabase(path, databasePath(work), told);
+  await snapshotDatabase(path, databasePath(work), report);
 }
 
 async function memberOf(name: MemberName, path: string): Promise<Member> {

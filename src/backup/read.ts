@@ -101,14 +101,14 @@ async function firstMember(members: Members): Promise<Manifest> {
 }
 
 /** Reads a member, into a file where one is named. Returns its SHA-256. */
-async function copied({ content }: TarMember, to: string | null, told: () => void): Promise<string> {
+async function copied({ content }: TarMember, to: string | null, onPiece: () => void): Promise<string> {
   const digest = createHash('sha256');
   const file = to === null ? null : await open(to, 'wx', 0o600);
   try {
     for await (const piece of content) {
       digest.update(piece);
       await file?.writeFile(piece);
-      told();
+      onPiece();
     }
     await file?.sync();
   } finally {

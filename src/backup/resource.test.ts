@@ -63,9 +63,9 @@ describe('the backups resource', () => {
     );
     for (const one of rows) backupRow.strict().parse(one);
     assert.equal((await actions['verify'].run(row, {}, caller)).success, true);
-    const told = await actions['restore'].run(row, {}, caller);
-    assert.equal(told.success, false);
-    assert.ok(told.message.includes(`gateway restore ${row.id}`));
+    const result = await actions['restore'].run(row, {}, caller);
+    assert.equal(result.success, false);
+    assert.ok(result.message.includes(`gateway restore ${row.id}`));
 
     const path = join(dataDir, 'backups', row.id);
     const bytes = readFileSync(path);

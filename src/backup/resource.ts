@@ -63,10 +63,10 @@ function backupsResource(input: ResourceInput, work: BackupWork): Resource {
       perMinute: 6,
       slow: true,
       input: newBackup,
-      async run(given, caller) {
+      async run(body, caller) {
         const now = input.now();
         const id = backupName(now);
-        const run = making(input, { id, now, includeKey: newBackup.parse(given).include_key ?? true });
+        const run = making(input, { id, now, includeKey: newBackup.parse(body).include_key ?? true });
         const message = 'A backup was asked for';
         const { taskId } = await work.begin({ action: 'create', id, caller, message, run }, false);
         return { row: { id }, taskId };

@@ -19,7 +19,7 @@ export async function checkedBudget(
     unpriced = 'refuse',
     ...rest
   } = newBudgetInput.parse(input);
-  const { period = null, subject: wanted = null } = rest;
+  const { period = null, subject: givenSubject = null } = rest;
   if ((metric === 'concurrency') !== (period === null)) {
     const message =
       period === null
@@ -31,7 +31,7 @@ export async function checkedBudget(
     throw new GatewayError('invalid_request', `a limit of ${metric} is a whole number`, { param: 'limit' });
   return {
     scope,
-    subject: await subjectOf(scope, wanted, findSubject),
+    subject: await subjectOf(scope, givenSubject, findSubject),
     metric,
     limit,
     period,
@@ -42,20 +42,20 @@ export async function checkedBudget(
 
 async function subjectOf(
   scope: BudgetScope,
-  wanted: string | null,
+  idOrName: string | null,
   findSubject: FindSubject,
 ): Promise<string | null> {
   if (scope === 'global') {
-    if (wanted === null) return null;
+    if (idOrName === null) return null;
     throw new GatewayError('invalid_request', 'a global budget has no subject: leave it out', {
       param: 'subject',
     });
   }
-  if (wanted === null)
+  if (idOrName === null)
     throw new GatewayError('invalid_request', `name the ${scope} as subject`, { param: 'subject' });
-  const fault = scope === 'tag' ? tagFault(wanted) : null;
+  const fault = scope === 'tag' ? tagFault(idOrName) : null;
   if (fault !== null) throw new GatewayError('invalid_request', fault, { param: 'subject' });
-  const subject = await findSubject(scope, wanted);
+  const subject = await findSubject(scope, idOrName);
   if (subject !== null) return subject.id;
-  throw new GatewayError('invalid_request', `There is no ${scope} "${wanted}"`, { param: 'subject' });
+  throw new GatewayError('invalid_request', `There is no ${scope} "${idOrName}"`, { param: 'subject' });
 }

@@ -52,16 +52,16 @@ async function setKeyLimits(budgets: BudgetStore, keyId: string, limits: KeyLimi
   const own = await limitsOfKey(budgets, keyId);
   const set = async (metric: BudgetMetric, period: BudgetPeriod, amount: number | null | undefined) => {
     if (amount === undefined) return;
-    const known = own.find((one) => one.metric === metric && one.period === period);
-    if (known === undefined) {
+    const existing = own.find((one) => one.metric === metric && one.period === period);
+    if (existing === undefined) {
       const place = { scope: 'key', subject: keyId, metric, period } as const;
       const unpriced = metric === 'usd' ? rule : DEFAULT_UNPRICED;
       if (amount !== null)
         await budgets.add({ ...place, limit: amount, softPercent: SOFT_PERCENT, unpriced });
-    } else if (amount === null) await budgets.remove(known.id);
+    } else if (amount === null) await budgets.remove(existing.id);
     else
       await budgets.update(
-        known.id,
+        existing.id,
         metric === 'usd' ? { limit: amount, unpriced: rule } : { limit: amount },
       );
   };
@@ -182,10 +182,10 @@ export function withKeyLimits(keys: Resource, store: Pick<Store, 'db'>, now: () 
       ? {}
       : {
           async page(query, caller) {
-            const found = await page(query, caller);
-            if (found === null) return null;
+            const keyPage = await page(query, caller);
+            if (keyPage === null) return null;
             const limitsOf = keyLimitsIn(await budgets.list());
-            return { ...found, rows: found.rows.map((one) => ({ ...one, ...limitsOf(one.id) })) };
+            return { ...keyPage, rows: keyPage.rows.map((one) => ({ ...one, ...limitsOf(one.id) })) };
           },
         }),
     async find(id, caller) {

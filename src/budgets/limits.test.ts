@@ -47,7 +47,7 @@ async function opened(budgets: readonly BudgetRecord[], past: readonly PastUsage
   return { limits, clock, events };
 }
 
-function asked(limits: Limits, keyId = 'key_1', comboId: string | null = null): BudgetReservation {
+function reservationOf(limits: Limits, keyId = 'key_1', comboId: string | null = null): BudgetReservation {
   const reservation = limits.hold({ keyId, comboId });
   assert.ok(reservation, 'a budget concerns the request');
   return reservation;
@@ -154,57 +154,57 @@ describe('what a request turned out to have used afterwards', () => {
 describe('a limit', () => {
   it('lets in as many as fit, and again when the oldest has left the window', async () => {
     const { clock, limits } = await opened([budget()]);
-    const holds = [0, 1, 2].map(() => asked(limits));
+    const holds = [0, 1, 2].map(() => reservationOf(limits));
     for (const reservation of holds) {
       assert.equal(take(reservation), null);
       reservation.settle({ tokens: 1, usd: 0 });
       clock.now += 10_000;
     }
-    const refused = take(asked(limits));
+    const refused = take(reservationOf(limits));
     assert.equal(refused?.spent, 3);
     assert.equal(refused?.retryAt, start + 61_000, 'when the first second has left the minute');
     clock.now = start + 61_000;
-    assert.equal(take(asked(limits)), null);
-    assert.notEqual(take(asked(limits)), null);
+    assert.equal(take(reservationOf(limits)), null);
+    assert.notEqual(take(reservationOf(limits)), null);
   });
 
   it('on what happens at the same time is free again when a request has ended', async () => {
     const { limits } = await opened([budget({ metric: 'concurrency', period: null, limit: 1 })]);
-    const first = asked(limits);
+    const first = reservationOf(limits);
     assert.equal(take(first), null);
-    assert.notEqual(take(asked(limits)), null);
+    assert.notEqual(take(reservationOf(limits)), null);
     first.settle({ tokens: 5, usd: 1 });
-    assert.equal(take(asked(limits)), null);
+    assert.equal(take(reservationOf(limits)), null);
   });
 
   it('counts input and output, and replaces the estimate by what was used', async () => {
     const { limits } = await opened([budget({ metric: 'tokens', limit: 100 })]);
-    const reservation = asked(limits);
+    const reservation = reservationOf(limits);
     assert.equal(take(reservation, { tokens: 80 }), null);
-    assert.notEqual(take(asked(limits), { tokens: 30 }), null);
+    assert.notEqual(take(reservationOf(limits), { tokens: 30 }), null);
     reservation.settle({ tokens: 20, usd: 0 });
-    assert.equal(take(asked(limits), { tokens: 80 }), null);
+    assert.equal(take(reservationOf(limits), { tokens: 80 }), null);
   });
 
   it('in USD holds what a request may cost, without any rest of rounding', async () => {
     const { clock, limits } = await opened([budget({ metric: 'usd', limit: 1, period: 'day' })]);
     for (let index = 0; index < 10; index += 1) {
-      const reservation = asked(limits);
+      const reservation = reservationOf(limits);
       assert.equal(take(reservation, { usd: 0.1 }), null);
       reservation.settle({ tokens: 1, usd: 0.1 });
     }
     const counter = limits.counter('bud_1');
     assert.ok(counter);
     assert.deepEqual(levelAt(counter, clock.now), { spent: NANO, held: 0, unpriced: 0 });
-    assert.notEqual(take(asked(limits), { usd: 1e-9 }), null);
-    assert.equal(take(asked(limits), { usd: 0 }), null, 'what costs nothing is let in');
+    assert.notEqual(take(reservationOf(limits), { usd: 1e-9 }), null);
+    assert.equal(take(reservationOf(limits), { usd: 0 }), null, 'what costs nothing is let in');
   });
 
   it('is charged where the request was used: an attempt elsewhere gives the first place back', async () => {
     const ofConnection = (id: string, subject: string) =>
       budget({ id, scope: 'connection', subject, metric: 'tokens', limit: 100, period: 'day' });
     const { clock, limits } = await opened([ofConnection('a', 'con_a'), ofConnection('b', 'con_b')]);
-    const reservation = asked(limits);
+    const reservation = reservationOf(limits);
     assert.equal(take(reservation, { connectionId: 'con_a', tokens: 60 }), null);
     assert.equal(take(reservation, { connectionId: 'con_b', tokens: 60 }), null);
     reservation.settle({ tokens: 40, usd: null });
@@ -228,7 +228,7 @@ describe('a limit', () => {
         const { held, spent } = levelAt(counter, clock.now);
         return [spent, held];
       });
-    const reservation = asked(limits, 'key_1', 'outer');
+    const reservation = reservationOf(limits, 'key_1', 'outer');
     assert.equal(take(reservation, { innerCombos: ['inner'] }), null);
     assert.deepEqual(levels(), [
       [0, 1],
@@ -245,8 +245,8 @@ describe('a limit', () => {
       [1, 0],
       [1, 0],
     ]);
-    assert.equal(take(asked(limits, 'key_1', 'inner')), null, 'asked for by its own name');
-    const full = asked(limits, 'key_1', 'outer');
+    assert.equal(take(reservationOf(limits, 'key_1', 'inner')), null, 'asked for by its own name');
+    const full = reservationOf(limits, 'key_1', 'outer');
     assert.equal(take(full, { innerCombos: ['inner'] })?.budget.id, 'inner');
     assert.equal(take(full), null, 'another target has room');
   });
@@ -254,22 +254,22 @@ describe('a limit', () => {
   it('of a combo in another counts also where the outer one has no budget', async () => {
     const { limits } = await opened([budget({ scope: 'combo', subject: 'inner', limit: 1 })]);
     const through = { innerCombos: ['between', 'inner'] };
-    assert.equal(take(asked(limits, 'key_1', 'outer'), through), null);
-    assert.equal(take(asked(limits, 'key_2', 'outer'), through)?.budget.scope, 'combo');
+    assert.equal(take(reservationOf(limits, 'key_1', 'outer'), through), null);
+    assert.equal(take(reservationOf(limits, 'key_2', 'outer'), through)?.budget.scope, 'combo');
     assert.equal(limits.hold({ keyId: 'key_1', comboId: null }), null, 'no combo was asked for');
   });
 
   it('counts requests without a price, or refuses them', async () => {
     const usd = { metric: 'usd', limit: 1, period: 'day' } as const;
     const allowing = await opened([budget(usd)]);
-    const reservation = asked(allowing.limits);
+    const reservation = reservationOf(allowing.limits);
     assert.equal(take(reservation, { usd: null }), null);
     reservation.settle({ tokens: 9, usd: null });
     const counter = allowing.limits.counter('bud_1');
     assert.ok(counter);
     assert.equal(levelAt(counter, start).unpriced, 1);
     const refusing = await opened([budget({ ...usd, unpriced: 'refuse' })]);
-    assert.equal(take(asked(refusing.limits), { usd: null })?.reason, 'unpriced');
+    assert.equal(take(reservationOf(refusing.limits), { usd: null })?.reason, 'unpriced');
   });
 
   it('counts the estimate where the cost of a request stays unknown', async () => {
@@ -277,7 +277,7 @@ describe('a limit', () => {
       budget({ metric: 'usd', limit: 1, period: 'day', unpriced: 'refuse' }),
       budget({ id: 'allowing', scope: 'key', subject: 'key_1', metric: 'usd', limit: 1, period: 'day' }),
     ]);
-    const reservation = asked(limits);
+    const reservation = reservationOf(limits);
     assert.equal(take(reservation, { usd: 0.5 }), null);
     reservation.settle({ tokens: 9, usd: null });
     const levels = ['bud_1', 'allowing'].map((id) => {
@@ -321,7 +321,7 @@ describe('a limit', () => {
   it('tells of its threshold and of its end once in a window', async () => {
     const { clock, events, limits } = await opened([budget({ period: 'day', limit: 5, softPercent: 80 })]);
     const one = () => {
-      const reservation = asked(limits);
+      const reservation = reservationOf(limits);
       if (take(reservation) === null) reservation.settle({ tokens: 1, usd: 0 });
     };
     for (let index = 0; index < 8; index += 1) one();
@@ -340,17 +340,17 @@ describe('a limit', () => {
   it('is told of once in a window, also after a restart', async () => {
     const past = { at: start - 1000, usd: 0, tokens: 9, requests: 9, unpriced: 0, first: 'req_1' };
     const before = budget({ metric: 'requests', limit: 10, period: 'day', softPercent: 80 });
-    for (const [updatedAt, told] of [
+    for (const [updatedAt, expected] of [
       [start - 1, ['exceeded']],
       [start + 1, ['soft', 'exceeded']],
     ] as const) {
       const { events, limits } = await opened([{ ...before, updatedAt }], [past]);
-      const reservation = asked(limits);
+      const reservation = reservationOf(limits);
       assert.equal(take(reservation), null);
       reservation.settle({ tokens: 1, usd: 0 });
       assert.deepEqual(
         events.map(({ kind }) => kind),
-        told,
+        expected,
       );
     }
   });
@@ -358,26 +358,26 @@ describe('a limit', () => {
   it('begins with what the ledger has of its window', async () => {
     const past = { at: start - 1000, usd: 0.5, tokens: 90, requests: 2, unpriced: 1, first: 'req_1' };
     const { limits } = await opened([budget()], [past]);
-    assert.equal(take(asked(limits)), null);
-    assert.notEqual(take(asked(limits)), null);
+    assert.equal(take(reservationOf(limits)), null);
+    assert.notEqual(take(reservationOf(limits)), null);
   });
 
   it('goes on counting when it is changed, and begins anew when it is reset', async () => {
     const { limits } = await opened([budget({ limit: 1 })]);
-    const reservation = asked(limits);
+    const reservation = reservationOf(limits);
     assert.equal(take(reservation), null);
     reservation.settle({ tokens: 1, usd: 0 });
     await limits.configure([budget({ limit: 2 })]);
-    assert.equal(take(asked(limits)), null);
-    assert.notEqual(take(asked(limits)), null);
+    assert.equal(take(reservationOf(limits)), null);
+    assert.notEqual(take(reservationOf(limits)), null);
     await limits.configure([budget({ limit: 2, resetAt: start })]);
-    assert.equal(take(asked(limits)), null, 'the open one still holds its place, and no more');
-    assert.notEqual(take(asked(limits)), null);
+    assert.equal(take(reservationOf(limits)), null, 'the open one still holds its place, and no more');
+    assert.notEqual(take(reservationOf(limits)), null);
   });
 
   it('counts requests that were under way when it was made', async () => {
     const { clock, limits } = await opened([budget({ id: 'old', limit: 9 })]);
-    const reservation = asked(limits);
+    const reservation = reservationOf(limits);
     assert.equal(take(reservation), null);
     await limits.configure([budget({ id: 'old', limit: 9 }), budget({ id: 'new', limit: 9 })]);
     reservation.settle({ tokens: 1, usd: 0 });
@@ -389,11 +389,11 @@ describe('a limit', () => {
   it('is not thrown off by a clock that is put forward and back', async () => {
     const { clock, limits } = await opened([budget({ limit: 1 })]);
     clock.now += 86_400_000;
-    const reservation = asked(limits);
+    const reservation = reservationOf(limits);
     assert.equal(take(reservation), null);
     clock.now = start;
     reservation.settle({ tokens: 1, usd: 0 });
-    assert.equal(take(asked(limits)), null);
+    assert.equal(take(reservationOf(limits)), null);
   });
 });
 
@@ -524,7 +524,7 @@ interface World {
 function run(one: Step, { clock, limits, open, wrong }: World): void {
   switch (one.kind) {
     case 'ask': {
-      const reservation = asked(limits, one.key, 'outer');
+      const reservation = reservationOf(limits, one.key, 'outer');
       const place = { ...one.way, tokens: one.tokens, usd: one.cents / 100 };
       if (take(reservation, place) === null)
         open.push({ reservation: reservation, tokens: one.tokens, usd: place.usd });

@@ -18,7 +18,7 @@ const money: BudgetRecord = {
   resetAt: null,
 };
 
-function told(patch: Partial<Refusal>, budget: Partial<BudgetRecord> = {}): string {
+function messageOf(patch: Partial<Refusal>, budget: Partial<BudgetRecord> = {}): string {
   return refusalError(
     {
       budget: { ...money, ...budget },
@@ -41,17 +41,20 @@ const mend = 'raise the limit with `gateway budgets set --team "core team" --usd
 describe('a refusal', () => {
   it('says that a request does not fit where something is left, and what', () => {
     assert.equal(
-      told({}),
+      messageOf({}),
       `This request does not fit in the budget of 5 USD per day of the team "core team": it may use 0.75 USD, and 0.5 USD remain, with 4 USD spent and 0.5 USD set aside for open requests. The window ends at 2026-11-22T00:00:00Z. Ask for fewer output tokens, wait until then, or ${mend}`,
     );
   });
 
   it('says that a budget is used up where nothing is left', () => {
     assert.equal(
-      told({ spent: 5.1, reserved: 0, remaining: 0 }),
+      messageOf({ spent: 5.1, reserved: 0, remaining: 0 }),
       `The budget of 5 USD per day of the team "core team" is used up: 5.1 USD spent, and 0 USD remain. The window ends at 2026-11-22T00:00:00Z. Wait until then, or ${mend}`,
     );
-    assert.match(told({ remaining: 0, reserved: 1 }), /is used up for now: 4 USD spent and 1 USD set aside/);
+    assert.match(
+      messageOf({ remaining: 0, reserved: 1 }),
+      /is used up for now: 4 USD spent and 1 USD set aside/,
+    );
     const requests = {
       metric: 'requests',
       period: 'minute',
@@ -60,14 +63,14 @@ describe('a refusal', () => {
       subject: 'env=ci',
     } as const;
     assert.equal(
-      told({ spent: 3, reserved: 0, remaining: 0, asked: 1, subject: 'env=ci' }, requests),
+      messageOf({ spent: 3, reserved: 0, remaining: 0, asked: 1, subject: 'env=ci' }, requests),
       'The limit of 3 requests per minute of the tag "env=ci" is used up: 3 requests spent, and 0 requests remain. There is room again from 2026-11-22T00:00:00Z on. Wait until then, or raise the limit with `gateway budgets set --tag env=ci --requests N --per minute`',
     );
   });
 
   it('says what never fits', () => {
     assert.match(
-      told({ retryAt: null, asked: 9 }),
+      messageOf({ retryAt: null, asked: 9 }),
       /does not fit in .* more than the whole limit; 0\.5 USD remain\. Ask for fewer output tokens, or raise/,
     );
   });
@@ -81,7 +84,7 @@ describe('a refusal', () => {
       subject: null,
     } as const;
     assert.equal(
-      told({ reserved: 1, spent: 0, remaining: 0, asked: 1, subject: null }, concurrency),
+      messageOf({ reserved: 1, spent: 0, remaining: 0, asked: 1, subject: null }, concurrency),
       'The limit of 1 request at the same time of this gateway is reached: 1 is open, and 0 remain. Try again when one has ended, or raise the limit with `gateway budgets set --concurrency N`',
     );
   });

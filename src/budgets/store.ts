@@ -64,7 +64,7 @@ export function budgetStore({ db }: Pick<Store, 'db'>, now: () => number = Date.
         .values(row)
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst();
-      if (numInsertedOrUpdatedRows === 0n) throw taken();
+      if (numInsertedOrUpdatedRows === 0n) throw alreadyExists();
       return recordOf(row);
     },
 
@@ -85,7 +85,7 @@ export function budgetStore({ db }: Pick<Store, 'db'>, now: () => number = Date.
 
 export type BudgetStore = ReturnType<typeof budgetStore>;
 
-function taken(): GatewayError {
+function alreadyExists(): GatewayError {
   return new GatewayError(
     'conflict',
     'There is a budget of this scope, subject, metric and period already: change that one',

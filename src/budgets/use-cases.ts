@@ -13,7 +13,7 @@ export function budgetUseCases({ db }: Pick<Store, 'db'>, now: () => number) {
   const update = async (id: string, patch: BudgetPatch): Promise<BudgetRecord> => {
     const budgets = budgetStore({ db }, now);
     const changed = (await budgets.update(id, patch)) ? await budgets.find(id) : null;
-    if (changed === null) throw gone(id);
+    if (changed === null) throw noSuchBudget(id);
     return changed;
   };
   return {
@@ -45,7 +45,7 @@ export function budgetUseCases({ db }: Pick<Store, 'db'>, now: () => number) {
     async change(id: string, input: Record<string, unknown>): Promise<BudgetRecord> {
       const { limit, soft_percent, unpriced } = budgetChange.parse(input);
       const budget = await budgetStore({ db }, now).find(id);
-      if (budget === null) throw gone(id);
+      if (budget === null) throw noSuchBudget(id);
       if (limit !== undefined && budget.metric !== 'usd' && !Number.isInteger(limit))
         throw new GatewayError('invalid_request', `a limit of ${budget.metric} is a whole number`, {
           param: 'limit',
@@ -62,11 +62,11 @@ export function budgetUseCases({ db }: Pick<Store, 'db'>, now: () => number) {
 
     /** @throws GatewayError `not_found` */
     async remove(id: string): Promise<void> {
-      if (!(await budgetStore({ db }, now).remove(id))) throw gone(id);
+      if (!(await budgetStore({ db }, now).remove(id))) throw noSuchBudget(id);
     },
   };
 }
 
-function gone(id: string): GatewayError {
+function noSuchBudget(id: string): GatewayError {
   return new GatewayError('not_found', `The budget "${id}" no longer exists`);
 }

@@ -24,15 +24,15 @@ function opened(maxBytes = 100_000) {
 const usual = { ttlMs: null, fresh: false };
 
 function put(cache: AnswerCache, key: string, bytes = 100): void {
-  const found = cache.find(key, { ttlMs: null, fresh: true });
-  assert.equal(found.kind, 'lead');
-  if (found.kind === 'lead') found.keep(answer(bytes));
+  const lookup = cache.find(key, { ttlMs: null, fresh: true });
+  assert.equal(lookup.kind, 'lead');
+  if (lookup.kind === 'lead') lookup.keep(answer(bytes));
 }
 
 const holds = (cache: AnswerCache, key: string): boolean => {
-  const found = cache.find(key, usual);
-  if (found.kind === 'lead') found.keep(null);
-  return found.kind === 'hit';
+  const lookup = cache.find(key, usual);
+  if (lookup.kind === 'lead') lookup.keep(null);
+  return lookup.kind === 'hit';
 };
 
 describe('kept answers', () => {

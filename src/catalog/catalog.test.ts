@@ -8,9 +8,9 @@ const catalog = createCatalog({ overrides: { 'stepfun/step-3.5-flash': { input: 
 const now = Date.UTC(2026, 10, 22);
 
 function provider(id: string): Provider {
-  const found = findProvider(id);
-  assert.ok(found, id);
-  return found;
+  const match = findProvider(id);
+  assert.ok(match, id);
+  return match;
 }
 
 test('a price is the override’s, else the table’s, else the data set’s, and never a mixture', () => {

@@ -13,9 +13,9 @@ const november = Date.UTC(2026, 10, 21, 12);
 function price(providerId: string, model: string, at = november, from = catalog): ModelPrice {
   const provider = findProvider(providerId);
   assert.ok(provider, providerId);
-  const found = from.priceOf(provider, model, at);
-  assert.ok(found, `${providerId}/${model}`);
-  return found;
+  const price = from.priceOf(provider, model, at);
+  assert.ok(price, `${providerId}/${model}`);
+  return price;
 }
 
 function cost(of: ModelPrice, usage: Partial<Usage>): number {

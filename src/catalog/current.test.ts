@@ -11,9 +11,9 @@ import { installedFile, removeInstalledDataSet } from './data-set/installed.ts';
 describe('the catalogue of a data directory', () => {
   let dataDir = '';
   const provider = (id: string) => {
-    const found = findProvider(id);
-    assert.ok(found);
-    return found;
+    const match = findProvider(id);
+    assert.ok(match);
+    return match;
   };
   const stepfun = provider('stepfun');
   const openrouter = provider('openrouter');

@@ -16,9 +16,9 @@ const catalog = createCatalog({ overrides: {} });
 const november = Date.UTC(2026, 10, 21, 12);
 
 function provider(id: string): Provider {
-  const found = findProvider(id);
-  assert.ok(found, id);
-  return found;
+  const match = findProvider(id);
+  assert.ok(match, id);
+  return match;
 }
 
 test('the committed table has the documented shape and names its source and licence', () => {

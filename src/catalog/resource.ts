@@ -23,7 +23,7 @@ export function catalogResource({ catalog, dataDir, now }: CatalogResourceInput)
     record: dataSetRow,
     read: 'models:read',
     list: async () => [row()],
-    find: async (asked) => (asked === id ? row() : null),
+    find: async (wantedId) => (wantedId === id ? row() : null),
     actions: {
       update: {
         summary: 'Downloads the current data of models.dev and uses it once it is verified.',

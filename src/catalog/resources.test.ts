@@ -72,9 +72,9 @@ describe('the resource of models', () => {
     assert.ok(ids.filter((id) => id.startsWith('claude/')).length > 5, 'what the catalogue knows');
     assert.equal(ids.includes('claude/never-reached'), false);
     for (const row of rows) assert.deepEqual(modelRow.strict().parse(row), row, row.id);
-    const known = rows.find(({ id }) => id.startsWith('claude/claude-'));
-    assert.equal(typeof known?.['context_window'], 'number');
-    assert.equal(typeof known?.['deprecated'], 'boolean');
+    const claude = rows.find(({ id }) => id.startsWith('claude/claude-'));
+    assert.equal(typeof claude?.['context_window'], 'number');
+    assert.equal(typeof claude?.['deprecated'], 'boolean');
   });
 
   it('finds each of them by its id, slashes and all', async () => {

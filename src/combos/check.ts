@@ -61,8 +61,8 @@ function depthProblem(name: string, all: ReadonlyMap<string, ComboDefinition>): 
   const path: string[] = [];
   /** The depth of a combo, or how it leads back to itself. */
   const walk = (at: string): number | string => {
-    const known = depths.get(at);
-    if (known !== undefined) return known;
+    const result = depths.get(at);
+    if (result !== undefined) return result;
     if (path.includes(at)) return [...path.slice(path.indexOf(at)), at].join(' → ');
     path.push(at);
     let deepest = 0;

@@ -85,10 +85,10 @@ describe('whatever is asked for', () => {
         const world = { connections, combos, aliases: made.aliases };
         const ran = outcome(world, requested, allowed);
         if (typeof ran === 'string') return;
-        const given = new Set(allowed.flatMap((name) => standsFor(world, name)));
+        const allowedPlaces = new Set(allowed.flatMap((name) => standsFor(world, name)));
         for (const place of ran)
           assert.ok(
-            given.has(place) || isAllowed(allowed, place),
+            allowedPlaces.has(place) || isAllowed(allowed, place),
             `${place} ran for ${requested} with ${allowed}`,
           );
       }),

@@ -64,9 +64,9 @@ describe('the resource of combos', () => {
     assert.deepEqual(changed?.['targets'], [{ target: 'demo/tools', weight: 1, problem: null }]);
     const options = changed?.['options'] as Record<string, unknown>;
     assert.deepEqual([options['wait_ms'], options['max_attempts']], [7, 3]);
-    const kept = { cache: true, cache_ttl_seconds: 60 };
-    const keeping = await combos.update?.run(row, { options: kept }, admin);
-    assert.deepEqual(keeping?.['options'], { ...options, ...kept });
+    const cacheOptions = { cache: true, cache_ttl_seconds: 60 };
+    const keeping = await combos.update?.run(row, { options: cacheOptions }, admin);
+    assert.deepEqual(keeping?.['options'], { ...options, ...cacheOptions });
     for (const ttl of [0, 1.5, 2_592_001])
       assert.throws(() => comboChange.parse({ options: { cache_ttl_seconds: ttl } }), /cache_ttl_seconds/);
   });

@@ -27,7 +27,7 @@ export function combosResource({ combos, routes }: CombosInput): Resource {
   };
   const findAgain = async (row: Row): Promise<Row> => {
     const again = await find(row.id);
-    if (again === null) throw gone(row);
+    if (again === null) throw removedMeanwhile(row);
     return again;
   };
   return {
@@ -56,14 +56,14 @@ export function combosResource({ combos, routes }: CombosInput): Resource {
       permission: 'combos:update',
       input: comboChange,
       async run(row, input) {
-        if ((await combos.update(row.id, patchOf(input))) === null) throw gone(row);
+        if ((await combos.update(row.id, patchOf(input))) === null) throw removedMeanwhile(row);
         return findAgain(row);
       },
     },
     remove: {
       permission: 'combos:update',
       async run(row) {
-        if (!(await combos.remove(row.id))) throw gone(row);
+        if (!(await combos.remove(row.id))) throw removedMeanwhile(row);
       },
     },
     actions: { activate: activateAction(combos), deactivate: deactivateAction(combos) },
@@ -80,10 +80,10 @@ function patchOf(input: Record<string, unknown>): ComboPatch {
   };
 }
 
-function targetOf(given: string | { target: string; weight?: number | undefined }): ComboTarget {
-  return typeof given === 'string'
-    ? { target: given, weight: 1 }
-    : { target: given.target, weight: given.weight ?? 1 };
+function targetOf(input: string | { target: string; weight?: number | undefined }): ComboTarget {
+  return typeof input === 'string'
+    ? { target: input, weight: 1 }
+    : { target: input.target, weight: input.weight ?? 1 };
 }
 
 function activateAction(combos: Combos): Action {
@@ -96,7 +96,9 @@ function activateAction(combos: Combos): Action {
     async run(row, input) {
       const { instead_of: insteadOf } = activation.parse(input);
       if (!(await combos.activate(row.id, { insteadOf })))
-        throw insteadOf === undefined || (await combos.find(row.id)) === null ? gone(row) : notInstead();
+        throw insteadOf === undefined || (await combos.find(row.id)) === null
+          ? removedMeanwhile(row)
+          : notInstead();
       return { success: true, message: `${titleOf(row)} is what "auto" means` };
     },
   };
@@ -125,6 +127,6 @@ function notInstead(): GatewayError {
   return new GatewayError('precondition_failed', message, { param: 'instead_of' });
 }
 
-function gone(row: Row): GatewayError {
+function removedMeanwhile(row: Row): GatewayError {
   return new GatewayError('not_found', `${titleOf(row)} was removed in the meantime`);
 }

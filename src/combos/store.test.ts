@@ -38,11 +38,11 @@ describe('the store of combos', () => {
     const { combos } = await opened(test);
     const targets = [{ target: 'work/a/b', weight: 2.5 }, ...to('openai/gpt-5')];
     const made = await combos.add({ name: 'x', targets, strategy: 'p2c', options: { waitMs: 9 } });
-    const found = await combos.find('x');
-    assert.deepEqual(found, made);
+    const stored = await combos.find('x');
+    assert.deepEqual(stored, made);
     assert.deepEqual(await combos.find(made.id), made);
-    assert.deepEqual([found?.targets, found?.strategy, found?.active], [targets, 'p2c', false]);
-    assert.deepEqual([found?.options.waitMs, found?.options.affinity], [9, true]);
+    assert.deepEqual([stored?.targets, stored?.strategy, stored?.active], [targets, 'p2c', false]);
+    assert.deepEqual([stored?.options.waitMs, stored?.options.affinity], [9, true]);
     assert.equal(await combos.find('y'), null);
   });
 

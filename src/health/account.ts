@@ -106,22 +106,22 @@ export function fingerprintOf({ baseUrl, credential }: AttemptTarget['connection
 }
 
 /** Takes over what an answer told of the limits of an account. */
-export function noteLimits({ limits: known }: AccountState, limits: readonly RateLimitStatus[]): void {
+export function noteLimits({ limits: latest }: AccountState, limits: readonly RateLimitStatus[]): void {
   for (const limit of limits) {
     const name = `${limit.name} ${limit.model ?? ''}`;
-    if (!known.has(name)) evictOldest(known);
-    known.set(name, limit);
+    if (!latest.has(name)) evictOldest(latest);
+    latest.set(name, limit);
   }
 }
 
 /** Lets go of the entry that came first, when there are too many. */
 export function evictOldest(
   entries: Map<string, unknown>,
-  told: (gone: (connectionId: string) => StoredHealthState) => void = () => {},
+  evicted: (rowOf: (connectionId: string) => StoredHealthState) => void = () => {},
 ): void {
   if (entries.size < MAX_MODELS) return;
   const [first] = entries.keys();
   if (first === undefined) return;
   entries.delete(first);
-  told((connectionId) => ({ connectionId, model: first, healthState: null, fingerprint: null }));
+  evicted((connectionId) => ({ connectionId, model: first, healthState: null, fingerprint: null }));
 }

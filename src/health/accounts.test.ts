@@ -9,19 +9,19 @@ const start = Date.UTC(2026, 10, 21, 12, 0, 0);
 
 function setUp(provider = 'openai-compatible') {
   const time = { now: start };
-  const kept = new Map<string, StoredHealthState>();
+  const stored = new Map<string, StoredHealthState>();
   const accounts = createAccounts({
     now: () => time.now,
-    changed: (one) => void kept.set(`${one.connectionId} ${one.model}`, one),
+    changed: (one) => void stored.set(`${one.connectionId} ${one.model}`, one),
   });
-  const found = findProvider(provider);
-  assert.ok(found);
-  const asked = (model = 'm-1'): AttemptTarget => ({
+  const definition = findProvider(provider);
+  assert.ok(definition);
+  const targetOf = (model = 'm-1'): AttemptTarget => ({
     connection: { id: 'c', credential: 'secret', baseUrl: null },
-    provider: found,
+    provider: definition,
     model,
   });
-  return { accounts, asked, kept, time };
+  return { accounts, targetOf, stored, time };
 }
 
 const failure = (status: number, errorText = '', headers: Record<string, string> = {}): AttemptFailure => ({
@@ -33,8 +33,8 @@ const failure = (status: number, errorText = '', headers: Record<string, string>
   retryAfter: null,
 });
 
-function fail(accounts: Accounts, asked: AttemptTarget, failed: AttemptFailure) {
-  const running = accounts.begin(asked);
+function fail(accounts: Accounts, target: AttemptTarget, failed: AttemptFailure) {
+  const running = accounts.begin(target);
   const effect = running.failed(failed);
   running.closed();
   return effect;
@@ -42,9 +42,9 @@ function fail(accounts: Accounts, asked: AttemptTarget, failed: AttemptFailure) 
 
 describe('accounts', () => {
   it('are ready until something is held against them', () => {
-    const { accounts, asked } = setUp();
+    const { accounts, targetOf } = setUp();
     assert.deepEqual(accounts.conditionOf('c', 'm-1'), { state: 'ready' });
-    const running = accounts.begin(asked());
+    const running = accounts.begin(targetOf());
     assert.equal(accounts.inFlight('c'), 1);
     running.succeeded(120);
     running.closed();
@@ -55,8 +55,8 @@ describe('accounts', () => {
   });
 
   it('cool for a model that is not served, and go on with the others', () => {
-    const { accounts, asked } = setUp();
-    const effect = fail(accounts, asked('gone'), failure(404, 'model_not_found the model does not exist'));
+    const { accounts, targetOf } = setUp();
+    const effect = fail(accounts, targetOf('gone'), failure(404, 'model_not_found the model does not exist'));
     assert.equal(effect.effect, 'cooling until 12:01:00 (model not served)');
     assert.equal(accounts.conditionOf('c', 'gone').state, 'cooling');
     assert.equal(accounts.conditionOf('c', 'm-1').state, 'ready');
@@ -68,14 +68,14 @@ describe('accounts', () => {
       ['openai', 'go'],
       ['openai-compatible', 'wait'],
     ] as const) {
-      const { accounts, asked, time } = setUp(provider);
-      fail(accounts, asked(), failure(429, 'slow down', { 'retry-after': '17' }));
+      const { accounts, targetOf, time } = setUp(provider);
+      fail(accounts, targetOf(), failure(429, 'slow down', { 'retry-after': '17' }));
       const admission = accounts.availability('c', 'm-1');
       assert.deepEqual([admission.may, 'until' in admission ? admission.until : 0], ['wait', start + 17_000]);
       assert.equal(accounts.availability('c', 'm-2').may, other);
       time.now += 17_000;
       assert.equal(accounts.availability('c', 'm-1').may, 'go');
-      const probe = accounts.begin(asked());
+      const probe = accounts.begin(targetOf());
       assert.equal(accounts.conditionOf('c', 'm-1').state, 'probing');
       assert.equal(accounts.availability('c', 'm-1').may, 'last', 'one probe at a time');
       probe.succeeded(5);
@@ -84,25 +84,31 @@ describe('accounts', () => {
   });
 
   it('need attention until the credential is another one, or a test succeeds', () => {
-    const { accounts, asked, time } = setUp();
-    const known = { id: 'c', credential: 'secret', baseUrl: null, status: 'ok', lastTestedAt: start - 1 };
-    const refuse = () => fail(accounts, asked(), failure(401, 'invalid_api_key'));
+    const { accounts, targetOf, time } = setUp();
+    const connection = {
+      id: 'c',
+      credential: 'secret',
+      baseUrl: null,
+      status: 'ok',
+      lastTestedAt: start - 1,
+    };
+    const refuse = () => fail(accounts, targetOf(), failure(401, 'invalid_api_key'));
     assert.equal(refuse().effect, 'needs-attention (credential refused)');
-    accounts.adopt([known]);
+    accounts.adopt([connection]);
     assert.equal(accounts.conditionOf('c', 'm-1').state, 'needs-attention');
-    accounts.adopt([{ ...known, credential: 'another' }]);
+    accounts.adopt([{ ...connection, credential: 'another' }]);
     assert.equal(accounts.conditionOf('c', 'm-1').state, 'ready');
     refuse();
     time.now += 1000;
-    accounts.adopt([{ ...known, lastTestedAt: time.now }]);
+    accounts.adopt([{ ...connection, lastTestedAt: time.now }]);
     assert.equal(accounts.conditionOf('c', 'm-1').state, 'ready');
   });
 
   it('are exhausted when a limit is used up for long, whatever the refusal is called', () => {
-    const { accounts, asked } = setUp('anthropic');
+    const { accounts, targetOf } = setUp('anthropic');
     const effect = fail(
       accounts,
-      asked(),
+      targetOf(),
       failure(429, 'rate_limit_error', {
         'retry-after': '5',
         'anthropic-ratelimit-unified-5h-status': 'rejected',
@@ -116,34 +122,35 @@ describe('accounts', () => {
   });
 
   it('are not blamed for what clients do', () => {
-    const { accounts, asked, kept } = setUp();
+    const { accounts, targetOf, stored } = setUp();
     for (const status of [400, 404, 409, 413, 422])
-      assert.equal(fail(accounts, asked(), failure(status, 'previous_response_id')).effect, null);
-    assert.equal(kept.size, 0);
+      assert.equal(fail(accounts, targetOf(), failure(status, 'previous_response_id')).effect, null);
+    assert.equal(stored.size, 0);
   });
 
   it('remember a bounded number of models, and forget on demand', () => {
-    const { accounts, asked, kept } = setUp();
-    for (let count = 0; count < 1200; count += 1) fail(accounts, asked(`m-${count}`), failure(404, 'model'));
+    const { accounts, targetOf, stored } = setUp();
+    for (let count = 0; count < 1200; count += 1)
+      fail(accounts, targetOf(`m-${count}`), failure(404, 'model'));
     assert.equal(accounts.conditionsOf('c').length, 500);
-    assert.equal([...kept.values()].filter(({ healthState }) => healthState !== null).length, 500);
+    assert.equal([...stored.values()].filter(({ healthState }) => healthState !== null).length, 500);
     assert.equal(accounts.reset('c'), true);
     assert.equal(accounts.reset('c'), false);
-    assert.equal([...kept.values()].filter(({ healthState }) => healthState !== null).length, 0);
+    assert.equal([...stored.values()].filter(({ healthState }) => healthState !== null).length, 0);
   });
 
   it('come back from what was kept', () => {
     const first = setUp();
-    fail(first.accounts, first.asked(), failure(401));
-    fail(first.accounts, first.asked('gone'), failure(404, 'model'));
-    const again = createAccounts({ now: () => start, changed: () => {}, kept: [...first.kept.values()] });
+    fail(first.accounts, first.targetOf(), failure(401));
+    fail(first.accounts, first.targetOf('gone'), failure(404, 'model'));
+    const again = createAccounts({ now: () => start, changed: () => {}, kept: [...first.stored.values()] });
     assert.equal(again.conditionOf('c', 'm-1').state, 'needs-attention');
     assert.deepEqual(again.conditionsOf('c'), first.accounts.conditionsOf('c'));
   });
 
   it('tell how much of their limits is left, until it is whole again', () => {
-    const { accounts, asked, time } = setUp();
-    const running = accounts.begin(asked());
+    const { accounts, targetOf, time } = setUp();
+    const running = accounts.begin(targetOf());
     running.headReceived({
       'x-ratelimit-limit-requests': '10',
       'x-ratelimit-remaining-requests': '4',
@@ -155,9 +162,9 @@ describe('accounts', () => {
   });
 
   it('count those of the last minute', () => {
-    const { accounts, asked, time } = setUp();
+    const { accounts, targetOf, time } = setUp();
     for (let count = 0; count < 5; count += 1) {
-      accounts.begin(asked()).closed();
+      accounts.begin(targetOf()).closed();
       time.now += 10_000;
     }
     assert.equal(accounts.recentUse('c'), 5);

@@ -29,7 +29,7 @@ export type Availability =
 /** Everything that is known of the accounts. In memory; what changes is told to `changed`. */
 export interface Accounts extends HealthView {
   availability(connectionId: string, model: string): Availability;
-  begin(asked: AttemptTarget): Running;
+  begin(target: AttemptTarget): Running;
   /** Notes which connections there are: what was held against another credential, or a connection that is gone, is forgotten. */
   adopt(connections: readonly HealthConnection[]): void;
   /** Forgets what is held against an account and its models. False when there was nothing. */
@@ -52,7 +52,7 @@ export interface Accounts extends HealthView {
 export interface AccountsInput {
   /** Milliseconds since the epoch. */
   now(): number;
-  changed(kept: StoredHealthState): void;
+  changed(stored: StoredHealthState): void;
   /** Called with limits that an upstream reported. Default: nothing is called. */
   limitsRead?(connectionId: string, limits: readonly RateLimitStatus[]): void;
   /** What was kept when the gateway last ran. */
@@ -110,8 +110,8 @@ export function createAccounts(input: AccountsInput): Accounts {
       if ('told' in worse && worse.told) return { may: 'wait', condition, until: worse.until };
       return { may: 'last', condition };
     },
-    begin: (asked) =>
-      new HealthAttempt({ account: accountOf(asked.connection.id), asked, changed, limitsRead, now }),
+    begin: (target) =>
+      new HealthAttempt({ account: accountOf(target.connection.id), target, changed, limitsRead, now }),
     adopt(connections) {
       const connectionById = new Map(connections.map((connection) => [connection.id, connection]));
       for (const account of accounts.values()) {

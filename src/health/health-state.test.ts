@@ -61,14 +61,14 @@ describe('the healthState of an account', () => {
   });
 
   it('does as the upstream says, up to a bound', () => {
-    const told = (at: number): Penalty => ({ ...pause, upstreamRetryAt: at });
-    const healthState = after([[1000, failed(0, told(18_000))]]);
+    const pauseUntil = (at: number): Penalty => ({ ...pause, upstreamRetryAt: at });
+    const healthState = after([[1000, failed(0, pauseUntil(18_000))]]);
     assert.ok(healthState !== null && 'until' in healthState);
     assert.deepEqual([healthState.until, healthState.told], [18_000, true]);
-    const absurd = after([[1000, failed(0, told(1e15))]]);
+    const absurd = after([[1000, failed(0, pauseUntil(1e15))]]);
     assert.ok(absurd !== null && 'until' in absurd);
     assert.equal(absurd.until, 1000 + MAX_RETRY_AFTER_MS.cooling);
-    const past = after([[1000, failed(0, told(900))]]);
+    const past = after([[1000, failed(0, pauseUntil(900))]]);
     assert.ok(past !== null && 'until' in past);
     assert.deepEqual([past.until, past.told], [2000, false]);
   });
@@ -164,10 +164,10 @@ function hold(steps: readonly Step[]): void {
       if (one.how === 'success') healthState = next(healthState, { type: 'succeeded', begunAt }, now);
       else if (one.how === 'nothing') healthState = next(healthState, { type: 'inconclusive', begunAt }, now);
       else {
-        const told = one.how.upstreamRetryAt === null ? null : now + one.how.upstreamRetryAt;
+        const retryAt = one.how.upstreamRetryAt === null ? null : now + one.how.upstreamRetryAt;
         healthState = next(
           healthState,
-          { type: 'failed', begunAt, penalty: { ...one.how, upstreamRetryAt: told } },
+          { type: 'failed', begunAt, penalty: { ...one.how, upstreamRetryAt: retryAt } },
           now,
         );
         assert.notEqual(healthState, null);

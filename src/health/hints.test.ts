@@ -9,8 +9,8 @@ const minute = 60_000;
 describe('what another gateway found out about an account', () => {
   it('keeps requests away for as long as there, by the own clock, and is not told on', () => {
     const clock = { now: 10_000_000 };
-    const told: StoredHealthState[] = [];
-    const other = createAccounts({ now: () => clock.now, changed: (kept) => void told.push(kept) });
+    const changes: StoredHealthState[] = [];
+    const other = createAccounts({ now: () => clock.now, changed: (stored) => void changes.push(stored) });
     other.applyHint({
       connectionId: 'con_1',
       model: null,
@@ -24,7 +24,7 @@ describe('what another gateway found out about an account', () => {
     assert.equal(may, 'wait');
     clock.now += minute;
     assert.equal(other.availability('con_1', 'm-1').may, 'go');
-    assert.deepEqual(told, []);
+    assert.deepEqual(changes, []);
   });
 
   it('ends when it has ended there, and what was found out here stays', () => {

@@ -84,9 +84,9 @@ export function quotaResource({ accounts, balances, connections }: QuotaInput): 
   };
 }
 
-function rowOfBalance(told: AccountBalances | null) {
-  if (told === null) return null;
-  const { balances, error, observedAt } = told;
+function rowOfBalance(balance: AccountBalances | null) {
+  if (balance === null) return null;
+  const { balances, error, observedAt } = balance;
   return { amounts: [...balances], observed_at: iso(observedAt), error };
 }
 

@@ -48,10 +48,10 @@ const QUOTA_MS = 15 * 60_000;
 
 interface RunningInput {
   now(): number;
-  changed(kept: StoredHealthState): void;
+  changed(stored: StoredHealthState): void;
   limitsRead(connectionId: string, limits: readonly RateLimitStatus[]): void;
   account: AccountState;
-  asked: AttemptTarget;
+  target: AttemptTarget;
 }
 
 /** A class, because there is one for every request. */
@@ -71,30 +71,30 @@ export class HealthAttempt implements Running {
 
   headReceived(headers: IncomingHttpHeaders): void {
     if (!hasRateLimitHeaders(headers)) return;
-    const { account, asked, now } = this.#input;
+    const { account, target, now } = this.#input;
     const at = now();
     // A refusal may come of a limit that was not told of before.
     if (at >= account.limitsReadAt && at - account.limitsReadAt < LIMITS_MS) return;
     account.limitsReadAt = at;
     this.#noteLimits(
-      parseRateLimits(headers, asked.provider.limitsPerModel === true ? asked.model : null, at),
+      parseRateLimits(headers, target.provider.limitsPerModel === true ? target.model : null, at),
     );
   }
 
   succeeded(ms: number | null): void {
     if (this.#reported) return;
     this.#reported = true;
-    const { account, asked, now } = this.#input;
+    const { account, target, now } = this.#input;
     const at = now();
     this.#happened({ type: 'succeeded', begunAt: this.#begunAt }, at);
     if (ms === null) return;
-    const before = account.latencies.get(asked.model) ?? null;
+    const before = account.latencies.get(target.model) ?? null;
     if (before === null) evictOldest(account.latencies);
-    account.latencies.set(asked.model, peak(before, ms, at));
+    account.latencies.set(target.model, peak(before, ms, at));
   }
 
   failed(failed: AttemptFailure): FailureEffect {
-    const { account, asked, changed, now } = this.#input;
+    const { account, target, changed, now } = this.#input;
     const at = now();
     this.#reported = true;
     const kind = this.#kindOf(failed, at);
@@ -107,15 +107,15 @@ export class HealthAttempt implements Running {
     const penalty = penaltyOf(effect, label, upstreamRetryAt);
     const event = { type: 'failed', begunAt: this.#begunAt, penalty } as const;
     const perModel =
-      effect.scope === 'model' || (effect.scope === 'limited' && asked.provider.limitsPerModel);
-    const model = perModel === true ? asked.model : null;
+      effect.scope === 'model' || (effect.scope === 'limited' && target.provider.limitsPerModel);
+    const model = perModel === true ? target.model : null;
     // For the other of the two it tells nothing, and ends a probe of it.
     const inconclusive = { type: 'inconclusive', begunAt: this.#begunAt } as const;
     if (model !== null) {
       if (account.own !== null) this.#happenedTo(null, inconclusive, at);
-      if (!account.models.has(model)) evictOldest(account.models, (gone) => changed(gone(account.id)));
-    } else if (account.models.has(asked.model)) this.#happenedTo(asked.model, inconclusive, at);
-    if (effect.to === 'needs-attention') account.fingerprint = fingerprintOf(asked.connection);
+      if (!account.models.has(model)) evictOldest(account.models, (rowOf) => changed(rowOf(account.id)));
+    } else if (account.models.has(target.model)) this.#happenedTo(target.model, inconclusive, at);
+    if (effect.to === 'needs-attention') account.fingerprint = fingerprintOf(target.connection);
     this.#happenedTo(model, event, at);
     return {
       kind,
@@ -134,10 +134,10 @@ export class HealthAttempt implements Running {
 
   /** A refusal by a limit that is whole again only much later is no pause, whatever it is called. */
   #kindOf(failed: AttemptFailure, now: number): FaultKind {
-    const { asked } = this.#input;
-    const kind = kindOf(failed, asked.provider);
+    const { target } = this.#input;
+    const kind = kindOf(failed, target.provider);
     if (kind !== 'rate-limit') return kind;
-    const model = asked.provider.limitsPerModel === true ? asked.model : null;
+    const model = target.provider.limitsPerModel === true ? target.model : null;
     this.#limits = parseRateLimits(failed.headers, model, now);
     this.#noteLimits(this.#limits);
     const reset = this.#resetOfSpent();
@@ -168,9 +168,10 @@ export class HealthAttempt implements Running {
 
   /** To the account and to the model: an answer speaks for both. */
   #happened(event: HealthEvent, at: number): void {
-    const { account, asked } = this.#input;
+    const { account, target } = this.#input;
     if (account.own !== null) this.#happenedTo(null, event, at);
-    if (account.models.size > 0 && account.models.has(asked.model)) this.#happenedTo(asked.model, event, at);
+    if (account.models.size > 0 && account.models.has(target.model))
+      this.#happenedTo(target.model, event, at);
   }
 
   #happenedTo(model: string | null, event: HealthEvent, at: number): void {

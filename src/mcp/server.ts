@@ -40,8 +40,8 @@ export function createMcpServer(input: McpServerInput): McpServer {
   }
   for (const prompt of gatewayPrompts.filter(({ permissions }) => permissions.every(api.can))) {
     const { description, title } = prompt;
-    server.registerPrompt(prompt.name, { title, description, argsSchema: prompt.input }, (given) => ({
-      messages: [{ role: 'user', content: { type: 'text', text: prompt.text(given) } }],
+    server.registerPrompt(prompt.name, { title, description, argsSchema: prompt.input }, (args) => ({
+      messages: [{ role: 'user', content: { type: 'text', text: prompt.text(args) } }],
     }));
   }
   return server;
@@ -56,9 +56,9 @@ function addTool(server: McpServer, tool: GatewayTool, input: McpServerInput): v
     openWorldHint: false,
   };
   const config = { title, description, inputSchema: tool.input, annotations };
-  server.registerTool(name, config, async (given) => {
+  server.registerTool(name, config, async (args) => {
     try {
-      const body = await answer(tool, given, input);
+      const body = await answer(tool, args, input);
       return { content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent: body };
     } catch (error) {
       return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
@@ -67,9 +67,9 @@ function addTool(server: McpServer, tool: GatewayTool, input: McpServerInput): v
 }
 
 /** Runs a tool, and counts it. */
-async function answer(tool: GatewayTool, given: unknown, { api, called }: McpServerInput): Promise<ApiBody> {
+async function answer(tool: GatewayTool, args: unknown, { api, called }: McpServerInput): Promise<ApiBody> {
   try {
-    const body = await tool.run(tool.input.parse(given), api);
+    const body = await tool.run(tool.input.parse(args), api);
     called(null);
     return body;
   } catch (error) {

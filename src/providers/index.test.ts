@@ -402,8 +402,8 @@ test('a provider that must be told its base URL is a generic one or a cloud', ()
 test('the documentation names every provider and every key variable', () => {
   const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
   for (const { id, name, keyVariables, localPort } of providers) {
-    for (const said of [id, ...keyVariables])
-      assert.ok(page.includes(`\`${said}\``), `docs/providers.md lacks \`${said}\``);
+    for (const name of [id, ...keyVariables])
+      assert.ok(page.includes(`\`${name}\``), `docs/providers.md lacks \`${name}\``);
     assert.ok(page.includes(name), `docs/providers.md lacks ${name}`);
     if (localPort !== undefined)
       assert.ok(page.includes(String(localPort)), `docs/providers.md lacks port ${localPort}`);

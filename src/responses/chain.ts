@@ -130,9 +130,9 @@ export function readable(item: unknown): unknown {
  */
 export function portable(item: unknown): unknown[] {
   if (!isObject(item)) return [item];
-  const { id: _, status: __, ...said } = item;
-  if (item['type'] !== 'reasoning') return [said];
-  return textOf(item['encrypted_content']) === '' ? [] : readableItem(said);
+  const { id: _, status: __, ...content } = item;
+  if (item['type'] !== 'reasoning') return [content];
+  return textOf(item['encrypted_content']) === '' ? [] : readableItem(content);
 }
 
 /** An item for a provider of this format that looks nothing up: as it is, unless it is sealed for another format. */

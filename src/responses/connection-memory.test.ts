@@ -24,8 +24,8 @@ function opened(maxRemembered = 10_000) {
       put.push(one);
     },
     get: async (id, keyId) => {
-      const found = put.find((one) => one.id === id && one.keyId === keyId);
-      return found === undefined ? null : { ...found, length: 1 };
+      const response = put.find((one) => one.id === id && one.keyId === keyId);
+      return response === undefined ? null : { ...response, length: 1 };
     },
     remove: async () => true,
   };

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { GatewayError } from '../lib/error.ts';
 import { continueResponse, itemOf, referenceOf, responseOf, withIds } from './continuation.ts';
 
-const said = (text: string) => ({ type: 'message', role: 'user', content: text });
+const userMessage = (text: string) => ({ type: 'message', role: 'user', content: text });
 const answer = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'two' }] };
 
 describe('a continued request', () => {
@@ -12,28 +12,28 @@ describe('a continued request', () => {
     assert.deepEqual(continueResponse({ input: 'one', output: [answer] }, request), {
       model: 'm',
       instructions: 'new',
-      input: [said('one'), answer, said('three')],
+      input: [userMessage('one'), answer, userMessage('three')],
     });
   });
 
   it('inherits nothing but the items', () => {
     const result = continueResponse(
-      { input: [said('one')], output: [] },
+      { input: [userMessage('one')], output: [] },
       { model: 'm', previous_response_id: 'r' },
     );
-    assert.deepEqual(result, { model: 'm', input: [said('one')] });
+    assert.deepEqual(result, { model: 'm', input: [userMessage('one')] });
   });
 
   it('does not repeat what a compaction stands for', () => {
     const compaction = { type: 'compaction', encrypted_content: 'x' };
     const { input } = continueResponse({ input: 'long', output: [answer, compaction] }, { input: 'next' });
-    assert.deepEqual(input, [compaction, said('next')]);
+    assert.deepEqual(input, [compaction, userMessage('next')]);
   });
 
   it('leaves the earlier turn as it was', () => {
-    const previous = { input: [said('one')], output: [answer] };
+    const previous = { input: [userMessage('one')], output: [answer] };
     const before = structuredClone(previous);
-    continueResponse(previous, { input: [said('two')] });
+    continueResponse(previous, { input: [userMessage('two')] });
     assert.deepEqual(previous, before);
   });
 
@@ -58,7 +58,7 @@ describe('a reference', () => {
   });
 
   it('leads by its name to the response that it came from', () => {
-    const input = withIds([said('one'), { type: 'function_call_output', call_id: 'c' }], 'resp_0abC1');
+    const input = withIds([userMessage('one'), { type: 'function_call_output', call_id: 'c' }], 'resp_0abC1');
     assert.deepEqual(
       input.map((item) => (item as { id: string }).id),
       ['msg_0abC1_i0', 'fco_0abC1_i1'],
@@ -67,7 +67,7 @@ describe('a reference', () => {
       assert.equal(responseOf(id), 'resp_0abC1');
     for (const id of ['msg_68af', 'x', '', 'msg__0', 'resp_0abC1']) assert.equal(responseOf(id), null);
     assert.deepEqual(itemOf({ input, output: [answer] }, 'msg_0abC1_i0'), {
-      ...said('one'),
+      ...userMessage('one'),
       id: 'msg_0abC1_i0',
     });
     assert.equal(itemOf({ input, output: [answer] }, 'msg_0abC1_i9'), null);

@@ -30,8 +30,8 @@ export interface Content extends Omit<StoredResponse, 'input' | 'response'> {
 }
 
 export function contentOf({ input, response, ...rest }: StoredResponse): Content {
-  const [said, answered] = [JSON.stringify(input), JSON.stringify(response)];
-  return { ...rest, json: joined(said, answered), length: said.length + answered.length };
+  const [inputJson, responseJson] = [JSON.stringify(input), JSON.stringify(response)];
+  return { ...rest, json: joined(inputJson, responseJson), length: inputJson.length + responseJson.length };
 }
 
 export function responseFromContent({ json, ...rest }: Content): SizedResponse {

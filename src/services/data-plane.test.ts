@@ -28,21 +28,21 @@ function guest(): Guest {
 }
 
 function opened(running = true) {
-  const told: string[] = [];
+  const messages: string[] = [];
   const interrupted: GatewayError[] = [];
   const calls = [{ slot: 0, tick() {}, interrupt: (error: GatewayError) => interrupted.push(error) }];
   const plane: DataPlane = createDataPlane({
     running,
     calls: () => calls,
     now: () => 1000,
-    changed: () => told.push(plane.status().state),
+    changed: () => messages.push(plane.status().state),
   });
-  return { plane, told, interrupted };
+  return { plane, messages, interrupted };
 }
 
 describe('the data plane', () => {
   it('counts who is in, and stops when the last has left', async () => {
-    const { interrupted, plane, told } = opened();
+    const { interrupted, plane, messages } = opened();
     const [one, two] = [guest(), guest()];
     plane.gate(one.exchange);
     plane.gate(two.exchange);
@@ -64,7 +64,7 @@ describe('the data plane', () => {
     assert.deepEqual([plane.status().state, plane.status().startedAt], ['stopped', null]);
     plane.start();
     plane.gate(guest().exchange);
-    assert.deepEqual(told, ['draining', 'stopped', 'running']);
+    assert.deepEqual(messages, ['draining', 'stopped', 'running']);
   });
 
   it('ends what is left in its dialect, and cuts what has no dialect yet', async () => {
@@ -94,10 +94,10 @@ describe('the data plane', () => {
   });
 
   it('stays stopped when it is opened so', () => {
-    const { plane, told } = opened(false);
+    const { plane, messages } = opened(false);
     assert.throws(() => plane.gate(guest().exchange), { code: 'data_plane_stopped' });
     plane.start();
     plane.start();
-    assert.deepEqual(told, ['running']);
+    assert.deepEqual(messages, ['running']);
   });
 });

@@ -56,7 +56,7 @@ export function createLifeCycles(input: LifeCycleInput): LifeCycles {
     cycle: LifeCycle,
   ): Promise<Outcome> => {
     try {
-      const changed = order.action === 'restart' || part.status().desired !== wanted(order);
+      const changed = order.action === 'restart' || part.status().desired !== desiredState(order);
       const open = changed && order.action !== 'start' ? cycle.openRequests() : null;
       if (open !== null && open > 0) await tasks.progress(task, 0, `Open requests may finish: ${open}`);
       const done = changed ? await move(part, order, cycle) : { interrupted: 0 };
@@ -168,12 +168,12 @@ function timeOf({ drain_seconds, force }: StopInput): number | undefined {
   return drain_seconds === undefined ? undefined : drain_seconds * 1000;
 }
 
-function wanted({ action }: ServiceCommand): 'running' | 'stopped' {
+function desiredState({ action }: ServiceCommand): 'running' | 'stopped' {
   return action === 'stop' ? 'stopped' : 'running';
 }
 
 function sentence({ name }: Part, order: ServiceCommand, changed: boolean, interrupted: number): string {
-  const now = wanted(order);
+  const now = desiredState(order);
   if (!changed) return `${name} is ${now} already`;
   const cut = interrupted === 0 ? '' : `; open requests that were ended: ${interrupted}`;
   return order.action === 'restart' ? `${name} was restarted${cut}` : `${name} is ${now}${cut}`;

@@ -108,7 +108,7 @@ export async function openServices(input: ServicesInput): Promise<Services> {
   });
   const plane = input.workers === null ? own : withWorkers(own, input.workers);
   const drainMs = (): number => {
-    const seconds = records.known('data-plane')?.options.drain_seconds ?? null;
+    const seconds = records.cached('data-plane')?.options.drain_seconds ?? null;
     return seconds === null ? input.config.drainMs : seconds * 1000;
   };
   const protocolGate = async (id: 'mcp' | 'a2a' | 'dashboard', name: string): Promise<Gate> => {

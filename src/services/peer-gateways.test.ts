@@ -21,7 +21,7 @@ describe('gateways that share a database and a Redis', { skip: !hasRedis }, () =
   const redis = privateRedis();
 
   async function join(t: TestContext, node: string, group = 'one') {
-    const heard = {
+    const received = {
       revisions: [] as (number | null)[],
       rows: [] as object[],
       hints: [] as HealthHint[],
@@ -33,14 +33,14 @@ describe('gateways that share a database and a Redis', { skip: !hasRedis }, () =
       group,
       schedule: createSchedule(),
       steady: () => performance.now(),
-      watching: () => heard.watching,
-      onSettings: (revision) => void heard.revisions.push(revision),
-      onRequest: (row) => void heard.rows.push(row),
-      onAccount: (one) => void heard.hints.push(one),
+      watching: () => received.watching,
+      onSettings: (revision) => void received.revisions.push(revision),
+      onRequest: (row) => void received.rows.push(row),
+      onAccount: (one) => void received.hints.push(one),
     });
     t.after(peers.close);
-    await waitFor(`${node} to listen`, () => heard.revisions.length > 0);
-    return { heard, peers };
+    await waitFor(`${node} to listen`, () => received.revisions.length > 0);
+    return { received, peers };
   }
 
   it('hear of changed settings and of accounts, and nothing of what they said themselves', async (t) => {
@@ -52,12 +52,15 @@ describe('gateways that share a database and a Redis', { skip: !hasRedis }, () =
       await client.publish('{modelgate}:neighbours:one', text);
     await waitFor('a message', () => {
       one.peers.settingsChanged(7);
-      return other.heard.revisions.includes(7);
+      return other.received.revisions.includes(7);
     });
     one.peers.accountChanged(hint);
-    await waitFor('the hint', () => other.heard.hints.length > 0);
-    assert.deepEqual(other.heard.hints, [hint]);
-    assert.deepEqual([one.heard.revisions, one.heard.hints, stranger.heard.revisions], [[null], [], [null]]);
+    await waitFor('the hint', () => other.received.hints.length > 0);
+    assert.deepEqual(other.received.hints, [hint]);
+    assert.deepEqual(
+      [one.received.revisions, one.received.hints, stranger.received.revisions],
+      [[null], [], [null]],
+    );
   });
 
   it('hear of requests while somebody watches there, and by whom they were served', async (t) => {
@@ -70,22 +73,22 @@ describe('gateways that share a database and a Redis', { skip: !hasRedis }, () =
       });
     end();
     assert.equal(made, 0, 'nobody watches');
-    other.heard.watching = true;
+    other.received.watching = true;
     await waitFor('a request', () => {
       end();
-      return other.heard.rows.length > 0;
+      return other.received.rows.length > 0;
     });
-    assert.deepEqual(other.heard.rows[0], { id: 'req_1', node: 'node_a' });
+    assert.deepEqual(other.received.rows[0], { id: 'req_1', node: 'node_a' });
     for (let index = 0; index < 1_000; index += 1) end();
     assert.ok(made < 700, `${made} rows of a thousand were made: the others are left out`);
   });
 
   it('look for what they missed when Redis is there again', async (t) => {
-    const { heard } = await join(t, 'node_a');
-    const before = heard.revisions.length;
+    const { received } = await join(t, 'node_a');
+    const before = received.revisions.length;
     await redis.kill();
     await redis.start();
-    await waitFor('another look', () => heard.revisions.length > before);
-    assert.equal(heard.revisions.at(-1), null);
+    await waitFor('another look', () => received.revisions.length > before);
+    assert.equal(received.revisions.at(-1), null);
   });
 });

@@ -27,7 +27,7 @@ interface World {
   listening: { host: string; port: number } | null;
   time: number;
   reloads: number;
-  told: object[];
+  calls: object[];
 }
 
 async function gateway(store: Store, dataDir: string, world: World) {
@@ -49,7 +49,7 @@ async function gateway(store: Store, dataDir: string, world: World) {
     sharing: null,
     ledger: { pending: () => world.pending, backlog: 10, fault: () => world.fault },
     listening: () => world.listening,
-    publish: (event) => world.told.push(event),
+    publish: (event) => world.calls.push(event),
     a2a: {
       counts: () => ({ calls: 0, faults: 0, lastCallAt: null, lastFaultAt: null }),
       selfTest: async () => 'Its card has skills',
@@ -80,9 +80,9 @@ async function gateway(store: Store, dataDir: string, world: World) {
   });
   const resource = servicesResource(services.resourceParts);
   const row = async (id: string, caller: Caller = admin): Promise<Row> => {
-    const found = await resource.find(id, caller);
-    assert.ok(found, id);
-    return found;
+    const row = await resource.find(id, caller);
+    assert.ok(row, id);
+    return row;
   };
   const act = async (
     name: string,
@@ -109,7 +109,7 @@ async function opened(test: TestContext) {
     pending: 0,
     fault: null,
     reloads: 0,
-    told: [],
+    calls: [],
     listening: { host: '127.0.0.1', port: 20128 },
     time: Date.UTC(2026, 10, 21, 10),
   };
@@ -278,7 +278,7 @@ describe('the resource of services', () => {
       [plane['state'], plane['restarts']],
       ['running', { count: 1, last_at: '2026-11-21T10:00:00.000Z' }],
     );
-    assert.ok(world.told.some((event) => 'state' in event && event.state === 'draining'));
+    assert.ok(world.calls.some((event) => 'state' in event && event.state === 'draining'));
     open.leave();
     await services.close();
   });

@@ -105,7 +105,7 @@ async function rowOf(deps: Deps, part: Part, parts: readonly Part[], caller: Cal
 
 async function findRow(deps: Deps, id: string, caller: Caller): Promise<Row | null> {
   const parts = await visibleParts(deps, caller);
-  const part = parts.find((one) => one.id === id || deps.records.known(one.key)?.guid === id);
+  const part = parts.find((one) => one.id === id || deps.records.cached(one.key)?.guid === id);
   return part === undefined ? null : rowOf(deps, part, parts, caller);
 }
 
@@ -129,7 +129,7 @@ async function change(
     });
   }
   const changed = await findRow(deps, row.id, caller);
-  if (changed === null) throw gone(row);
+  if (changed === null) throw removedMeanwhile(row);
   return changed;
 }
 
@@ -139,7 +139,7 @@ async function remove(deps: Deps, row: Row, caller: Caller): Promise<void> {
   if (part.remove === undefined)
     throw new GatewayError('conflict', `${part.name} is a part of every gateway: it cannot be deleted`);
   if (part.domain !== undefined) checkDomain(caller, `${part.domain}:delete`);
-  if (!(await part.remove())) throw gone(row);
+  if (!(await part.remove())) throw removedMeanwhile(row);
 }
 
 function checkDomain(caller: Caller, permission: string): void {
@@ -149,8 +149,8 @@ function checkDomain(caller: Caller, permission: string): void {
 
 async function partOf(deps: Deps, row: Row, caller: Caller): Promise<{ part: Part; parts: Part[] }> {
   const parts = await visibleParts(deps, caller);
-  const part = parts.find(({ key }) => deps.records.known(key)?.guid === row['guid']);
-  if (part === undefined) throw gone(row);
+  const part = parts.find(({ key }) => deps.records.cached(key)?.guid === row['guid']);
+  if (part === undefined) throw removedMeanwhile(row);
   return { part, parts };
 }
 
@@ -182,19 +182,20 @@ function order(deps: Deps, { orderOf, ...action }: OrderAction): Action {
 }
 
 /** What an order would come to: who else is affected, and how many requests are open. @throws GatewayError */
-function foreseen(part: Part, parts: readonly Part[], asked: ServiceCommand): Outcome {
+function foreseen(part: Part, parts: readonly Part[], command: ServiceCommand): Outcome {
   const { lifeCycle, name } = part;
-  if (lifeCycle === undefined || (asked.action === 'restart' && !lifeCycle.restarts))
-    throw actionRefused(part, asked);
+  if (lifeCycle === undefined || (command.action === 'restart' && !lifeCycle.restarts))
+    throw actionRefused(part, command);
   const { desired } = part.status();
-  const changed = asked.action === 'restart' || desired !== (asked.action === 'stop' ? 'stopped' : 'running');
+  const changed =
+    command.action === 'restart' || desired !== (command.action === 'stop' ? 'stopped' : 'running');
   const open = lifeCycle.openRequests();
-  const affected = asked.action === 'start' ? [] : dependentsOf(part, parts).map(({ id }) => id);
-  const requests = open === null || asked.action === 'start' ? '' : `; open requests: ${open}`;
+  const affected = command.action === 'start' ? [] : dependentsOf(part, parts).map(({ id }) => id);
+  const requests = open === null || command.action === 'start' ? '' : `; open requests: ${open}`;
   return {
     success: true,
     message: changed
-      ? `${name}: ${asked.action} would be carried out${requests}`
+      ? `${name}: ${command.action} would be carried out${requests}`
       : `${name} would stay ${desired}`,
     result: {
       changed,
@@ -259,6 +260,6 @@ function test(deps: Deps): Action {
   };
 }
 
-function gone({ id }: Row): GatewayError {
+function removedMeanwhile({ id }: Row): GatewayError {
   return new GatewayError('not_found', `The service "${id}" no longer exists`);
 }

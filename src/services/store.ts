@@ -25,7 +25,7 @@ export interface ServiceRecords {
   /** The record of a part; one is made at the first sight of it. */
   of(key: string): Promise<ServiceRecord>;
   /** Like `of`, for one that was seen before; null otherwise. */
-  known(key: string): ServiceRecord | null;
+  cached(key: string): ServiceRecord | null;
   update(key: string, patch: ServicePatch): Promise<ServiceRecord>;
 }
 
@@ -69,7 +69,7 @@ export async function openServiceRecords(
   };
   return {
     of,
-    known: (key) => records.get(key) ?? null,
+    cached: (key) => records.get(key) ?? null,
     async update(key, patch) {
       const before = await of(key);
       const record = { ...before, ...patch, revision: before.revision + 1, updatedAt: now() };

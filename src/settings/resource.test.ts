@@ -84,15 +84,15 @@ describe('the resource of settings', () => {
       flags: { port: '4000' },
       file: { limits: { body_bytes: 4096 }, port: 5000 },
     });
-    const told = async (name: string) => {
+    const eventsOf = async (name: string) => {
       const { configured, editable, source, value } = await find(name);
       return [value, source, editable, configured];
     };
-    assert.deepEqual(await told('host'), ['127.0.0.2', 'environment', false, null]);
-    assert.deepEqual(await told('port'), [4000, 'flag', false, 5000]);
-    assert.deepEqual(await told('limits.body_bytes'), [4096, 'file', true, 4096]);
-    assert.deepEqual(await told('drain_ms'), [30_000, 'default', true, null]);
-    assert.deepEqual(await told('storage_encryption_key'), ['(set)', 'environment', false, null]);
+    assert.deepEqual(await eventsOf('host'), ['127.0.0.2', 'environment', false, null]);
+    assert.deepEqual(await eventsOf('port'), [4000, 'flag', false, 5000]);
+    assert.deepEqual(await eventsOf('limits.body_bytes'), [4096, 'file', true, 4096]);
+    assert.deepEqual(await eventsOf('drain_ms'), [30_000, 'default', true, null]);
+    assert.deepEqual(await eventsOf('storage_encryption_key'), ['(set)', 'environment', false, null]);
     assert.equal(JSON.stringify(await resource.list?.(admin)).includes('secret-secret'), false);
     for (const name of ['host', 'port', 'data_dir', 'storage_encryption_key'])
       await assert.rejects(set(name, { value: 1 }), { code: 'conflict' }, name);

@@ -167,7 +167,7 @@ function attempt(
 function failureOf(
   request: PastRequest,
   target: ReplayTarget,
-  known: ReturnType<History['of']>,
+  history: ReturnType<History['of']>,
   drawn: number,
 ): number | null {
   const { connectionId, model } = target;
@@ -177,12 +177,13 @@ function failureOf(
   if (served(request, target) && request.outcome !== 'failed') return null;
   if (there.length > 0) return there.reduce((sum, { durationMs }) => sum + durationMs, 0);
   if (served(request, target)) return upstreamFailed(request) ? request.durationMs : null;
-  return known !== null && drawn < known.failureRate ? known.failureMs : null;
+  return history !== null && drawn < history.failureRate ? history.failureMs : null;
 }
 
-function expected(known: ReturnType<History['of']>, usage: Usage | null): number | null {
-  if (known === null || known.ttftMs === null || known.msPerToken === null || usage === null) return null;
-  return known.ttftMs + known.msPerToken * outputTokens(usage);
+function expected(history: ReturnType<History['of']>, usage: Usage | null): number | null {
+  if (history === null || history.ttftMs === null || history.msPerToken === null || usage === null)
+    return null;
+  return history.ttftMs + history.msPerToken * outputTokens(usage);
 }
 
 interface Tally {

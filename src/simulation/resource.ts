@@ -38,7 +38,7 @@ const DESCRIBED = 'the described combo';
 
 /** What the requests of the last days would have cost and come to with a combo, before it is stored. Nothing is sent. */
 export function simulationsResource(input: SimulationsInput): Resource {
-  const kept = new Map<string, Row>();
+  const simulations = new Map<string, Row>();
   return {
     name: 'simulations',
     title: 'Simulations',
@@ -46,16 +46,16 @@ export function simulationsResource(input: SimulationsInput): Resource {
       'What past requests would have cost with a combo, and which would have failed. The latest simulations are kept in memory.',
     record: simulationRow,
     read: 'combos:read',
-    list: async () => [...kept.values()],
-    find: async (id) => kept.get(id) ?? null,
+    list: async () => [...simulations.values()],
+    find: async (id) => simulations.get(id) ?? null,
     create: {
       permission: 'combos:operate',
       perMinute: 30,
       input: newSimulationInput,
-      async run(given) {
-        const row = await simulate(input, newSimulationInput.parse(given));
-        kept.set(row.id, row);
-        for (const id of [...kept.keys()].slice(0, -KEPT)) kept.delete(id);
+      async run(body) {
+        const row = await simulate(input, newSimulationInput.parse(body));
+        simulations.set(row.id, row);
+        for (const id of [...simulations.keys()].slice(0, -KEPT)) simulations.delete(id);
         return { row };
       },
     },
@@ -119,7 +119,7 @@ function poolOf(
 /** @throws GatewayError */
 function storedCombo(idOrName: string, { combos }: Routes): ComboRecord {
   const { records } = combos;
-  const found = records.find(({ id }) => id === idOrName) ?? records.find(({ name }) => name === idOrName);
-  if (found !== undefined) return found;
+  const combo = records.find(({ id }) => id === idOrName) ?? records.find(({ name }) => name === idOrName);
+  if (combo !== undefined) return combo;
   throw new GatewayError('invalid_request', `There is no combo "${idOrName}"`, { param: 'combo' });
 }

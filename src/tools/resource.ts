@@ -51,8 +51,8 @@ function testAction({ mayRun, service }: ToolsInput): Action {
     beside: true,
     perMinute: 20,
     preview: async (row) => ({ success: true, message: `A request of ${nameOf(row)} would be sent` }),
-    async run(row, given, caller) {
-      const { api_key = null, model = null } = testInput.parse(given);
+    async run(row, body, caller) {
+      const { api_key = null, model = null } = testInput.parse(body);
       const runsProgram = mayRun(caller);
       const proof = await service.prove(row.id, { apiKey: api_key, model, runsProgram });
       if (proof === null)

@@ -40,7 +40,8 @@ export async function readToolConfig(
   const located = await locateFiles(tool.recipe, place.machine);
   const paths = located.map(({ path }) => path);
   const last = sinceRestore(await listBackups(place.dataDir, tool.id)).at(-1);
-  const known = last?.gateway === undefined || last.gateway === null ? gateways : [...gateways, last.gateway];
+  const knownGateways =
+    last?.gateway === undefined || last.gateway === null ? gateways : [...gateways, last.gateway];
   const lastConfiguredAt = last?.created_at ?? null;
   const blank = {
     endpoint: null,
@@ -55,7 +56,7 @@ export async function readToolConfig(
   try {
     const read = await Promise.all(located.map(({ file, path }) => readEntries(file, path)));
     const address = read.map((one) => one.endpoint).find((one) => one !== null) ?? null;
-    const ours = address !== null && known.some((gateway) => sameGateway(gateway, address));
+    const ours = address !== null && knownGateways.some((gateway) => sameGateway(gateway, address));
     const drifted = [
       // What the gateway wrote was replaced or taken away; without a backup it never wrote there.
       ...(ours || last === undefined ? [] : tool.recipe.files.flatMap(addressPaths)),
@@ -113,14 +114,14 @@ async function readEntries(file: ConfigFile, path: string): Promise<Entries> {
   const entries: Entries = { endpoint: null, model, drifted: [], entries: {} };
   for (const setting of file.settings) {
     if (choosesAnother(setting, read.value)) entries.drifted.push(pathText(setting.path));
-    const wanted = filledSetting(setting, values);
-    if (wanted === null) continue;
-    const found = valueAt(read.value, wanted.path);
-    if (found !== undefined) entries.entries[pathText(wanted.path)] = shownEntry(setting, found);
-    if (uses(setting, 'base_url')) entries.endpoint ??= endpointIn(setting.value, found);
+    const expected = filledSetting(setting, values);
+    if (expected === null) continue;
+    const actual = valueAt(read.value, expected.path);
+    if (actual !== undefined) entries.entries[pathText(expected.path)] = shownEntry(setting, actual);
+    if (uses(setting, 'base_url')) entries.endpoint ??= endpointIn(setting.value, actual);
     else if (uses(setting, 'api_key')) continue;
-    else if (!setting.ifAbsent && !uses(setting, 'model') && !isDeepStrictEqual(found, wanted.value))
-      entries.drifted.push(pathText(wanted.path));
+    else if (!setting.ifAbsent && !uses(setting, 'model') && !isDeepStrictEqual(actual, expected.value))
+      entries.drifted.push(pathText(expected.path));
   }
   for (const template of file.conflicts ?? []) {
     const path = filledPath(template, values);
@@ -130,11 +131,11 @@ async function readEntries(file: ConfigFile, path: string): Promise<Entries> {
 }
 
 /** What stands in a place of the recipe, as it may be shown. */
-function shownEntry(setting: Setting, found: Json): Json {
-  if (uses(setting, 'api_key')) return typeof found === 'string' ? maskOf(found) : '…';
-  if (uses(setting, 'base_url') && typeof found === 'string') return displayAddress(found);
+function shownEntry(setting: Setting, value: Json): Json {
+  if (uses(setting, 'api_key')) return typeof value === 'string' ? maskOf(value) : '…';
+  if (uses(setting, 'base_url') && typeof value === 'string') return displayAddress(value);
   const name = setting.path.findLast((step) => typeof step === 'string') ?? '';
-  return JSON.parse(redacted(JSON.stringify(found), secretsIn(found, name)));
+  return JSON.parse(redacted(JSON.stringify(value), secretsIn(value, name)));
 }
 
 /** The model, from the setting whose place does not depend on it. */
@@ -159,22 +160,22 @@ function chosenIn({ path, value: template }: Setting, value: JsonObject): Json |
 }
 
 /** The base address in an entry; what stands there as it is where it has not the form of the template. */
-function endpointIn(template: Json, found: Json | undefined): string | null {
-  if (typeof found !== 'string') return null;
-  return (typeof template === 'string' ? filledIn(template, '<base_url>', found) : null) ?? found;
+function endpointIn(template: Json, value: Json | undefined): string | null {
+  if (typeof value !== 'string') return null;
+  return (typeof template === 'string' ? filledIn(template, '<base_url>', value) : null) ?? value;
 }
 
 /** What stands in the place of a placeholder, or null where the text is not of the template. */
-function filledIn(template: string, placeholder: string, found: Json | undefined): string | null {
+function filledIn(template: string, placeholder: string, value: Json | undefined): string | null {
   const [before = '', after = ''] = template.split(placeholder);
-  if (typeof found !== 'string' || !found.startsWith(before) || !found.endsWith(after)) return null;
-  return found.slice(before.length, found.length - after.length);
+  if (typeof value !== 'string' || !value.startsWith(before) || !value.endsWith(after)) return null;
+  return value.slice(before.length, value.length - after.length);
 }
 
 /** What stands at a path; nothing where something else stands in the way. */
 function valueAt(value: JsonObject, path: Parameters<typeof resolvePath>[1]): Json | undefined {
   try {
-    return resolvePath(value, path).found;
+    return resolvePath(value, path).existing;
   } catch {
     return undefined;
   }

@@ -27,8 +27,8 @@ export function tunnelsResource(tunnels: Tunnels): Resource {
       permission: 'tunnels:operate',
       perMinute: 12,
       input: newTunnel,
-      async run(given) {
-        const { domain = null, kind } = newTunnel.parse(given);
+      async run(body) {
+        const { domain = null, kind } = newTunnel.parse(body);
         await tunnels.create(kind, domain);
         const made = await find(kind);
         if (made === null) throw new GatewayError('not_found', `There is no kind of tunnel "${kind}"`);

@@ -31,12 +31,12 @@ function sentenceOf(row: Readonly<Record<string, unknown>>): string {
     id,
     model,
     outcome,
-    requested_model: wanted,
+    requested_model: requestedModel,
   } = row;
   const target =
     connection === null ? 'nobody answered' : `${String(connection)} answered with ${String(model)}`;
   const error = row['error'] as { code: string; message: string | null } | null;
   const failure = error === null ? '' : ` Error ${error.code}: ${error.message ?? ''}`;
   const price = typeof cost === 'number' ? `${cost} USD` : 'an unknown price';
-  return `${String(id)} asked for "${String(wanted)}" and ended ${String(outcome)}: ${target}, after ${String(attempts)} attempts in ${String(duration)} ms, for ${price}.${failure}`;
+  return `${String(id)} asked for "${String(requestedModel)}" and ended ${String(outcome)}: ${target}, after ${String(attempts)} attempts in ${String(duration)} ms, for ${price}.${failure}`;
 }

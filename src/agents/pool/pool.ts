@@ -102,7 +102,7 @@ interface AgentProcess {
   /** Ends it while it starts. */
   aborter: AbortController;
   /** Resolves when it is gone. */
-  gone: PromiseWithResolvers<void>;
+  closed: PromiseWithResolvers<void>;
   /** Calls off its end for lack of work. */
   callOff(): void;
 }
@@ -174,7 +174,7 @@ export function createPool(input: PoolInput): Pool {
     // A request that comes meanwhile finds them as one that comes later does.
     conversations.detach(member, canLoad(member.connection));
     await member.connection?.stop();
-    await member.gone.promise;
+    await member.closed.promise;
   };
   /** Frees a process for others, or ends it where nobody may have it. */
   const release = (member: AgentProcess) => {
@@ -186,11 +186,11 @@ export function createPool(input: PoolInput): Pool {
     input.changed(member.agent);
     pump();
   };
-  const gone = (member: AgentProcess, loadable: boolean) => {
+  const remove = (member: AgentProcess, loadable: boolean) => {
     member.callOff();
     members.delete(member);
     conversations.detach(member, loadable);
-    member.gone.resolve();
+    member.closed.resolve();
     input.changed(member.agent);
     pump();
   };
@@ -207,7 +207,7 @@ export function createPool(input: PoolInput): Pool {
       continues === null ? null : conversations.take(continues, { agent: setup.id, key: owner, model });
     const currentProcess = conversation?.process ?? null;
     if (conversation !== null && currentProcess !== null) {
-      if (compatible(currentProcess, request)) return { member: taken(currentProcess), conversation };
+      if (compatible(currentProcess, request)) return { member: markBusy(currentProcess), conversation };
       // Its process answers another request, or is about to end: what was said goes to a new session.
       conversations.keep(continues ?? '', conversation);
       return decide({ ...request, continues: null });
@@ -218,7 +218,7 @@ export function createPool(input: PoolInput): Pool {
     };
     const reusable =
       conversation?.folder.home == null && [...members].find((member) => fits(member, request));
-    if (reusable) return { member: taken(reusable), conversation };
+    if (reusable) return { member: markBusy(reusable), conversation };
     const own = [...members].filter(({ agent }) => agent === setup.id);
     if (own.length >= setup.maxProcesses) {
       endOne(own);
@@ -242,7 +242,7 @@ export function createPool(input: PoolInput): Pool {
       connection: null,
       startedAt: now(),
       aborter: new AbortController(),
-      gone: Promise.withResolvers(),
+      closed: Promise.withResolvers(),
       callOff: () => {},
     };
     members.add(member);
@@ -251,7 +251,7 @@ export function createPool(input: PoolInput): Pool {
   };
   const fits = (member: AgentProcess, request: LeaseRequest): boolean =>
     compatible(member, request) && !member.single && conversations.countOf(member) < SESSIONS_PER_PROCESS;
-  const taken = (member: AgentProcess): AgentProcess => {
+  const markBusy = (member: AgentProcess): AgentProcess => {
     member.state = 'busy';
     member.callOff();
     return member;
@@ -315,14 +315,14 @@ export function createPool(input: PoolInput): Pool {
     } catch (error) {
       const isWanted = member.state === 'stopping';
       if (!isWanted) failed(member.agent, error instanceof Error ? error.message : String(error));
-      gone(member, false);
+      remove(member, false);
       throw isWanted ? busy(setup, 'it was stopped') : error;
     }
     member.connection = connection;
-    void connection.ended.then(({ how, wanted }) => {
+    void connection.ended.then(({ how, requested }) => {
       historyOf(member.agent).output = [...connection.output.lines()];
-      if (!wanted) failed(member.agent, how);
-      gone(member, canLoad(connection));
+      if (!requested) failed(member.agent, how);
+      remove(member, canLoad(connection));
     });
     member.state = 'busy';
     input.changed(member.agent);
@@ -335,7 +335,7 @@ export function createPool(input: PoolInput): Pool {
     try {
       folder = conversation?.folder ?? (await input.makeFolder(setup));
     } catch (error) {
-      if (member.connection === null) gone(member, false);
+      if (member.connection === null) remove(member, false);
       else release(member);
       throw error;
     }

@@ -20,10 +20,10 @@ export async function agentOf(
   { agents, allowedCommands }: AgentChangeInput,
   id: string,
 ): Promise<RegisteredAgent> {
-  const found = registeredAgents(await agents.list(), allowedCommands).find(
+  const agent = registeredAgents(await agents.list(), allowedCommands).find(
     ({ definition }) => definition.id === id,
   );
-  if (found !== undefined) return found;
+  if (agent !== undefined) return agent;
   const unusable = unusableAgents.find((one) => one.id === id);
   if (unusable !== undefined)
     throw new GatewayError(
@@ -44,25 +44,25 @@ export async function agentOf(
  */
 export async function addAgent(
   input: AgentChangeInput,
-  given: NewAgentInput,
+  newAgent: NewAgentInput,
   byApi: boolean,
 ): Promise<string> {
   const { agents, allowedCommands, now } = input;
-  const id = given.id ?? idOfName(given.name);
-  if (byApi && !allowedCommands.includes(given.command))
+  const id = newAgent.id ?? idOfName(newAgent.name);
+  if (byApi && !allowedCommands.includes(newAgent.command))
     throw new GatewayError(
       'forbidden',
-      `The program "${given.command.slice(0, 200)}" is not on the list of ACP_COMMANDS: ask the operator to add it there, or run \`gateway agents add ${id} --command PROGRAM\` on this machine`,
+      `The program "${newAgent.command.slice(0, 200)}" is not on the list of ACP_COMMANDS: ask the operator to add it there, or run \`gateway agents add ${id} --command PROGRAM\` on this machine`,
       { param: 'command' },
     );
   const reserved = [...builtInAgents, ...unusableAgents].some((one) => one.id === id);
-  if (reserved) throw taken(id);
-  const { custom, enabled, settings } = divided(given);
+  if (reserved) throw idTaken(id);
+  const { custom, enabled, settings } = divided(newAgent);
   await checkFolder(settings.working_directory);
   if (settings.through_gateway === true) throw noRoute(custom.name);
   const at = now();
   const record = { id, enabled, settings, custom, byApi, createdAt: at, updatedAt: at };
-  if (!(await agents.add(record))) throw taken(id);
+  if (!(await agents.add(record))) throw idTaken(id);
   return id;
 }
 
@@ -73,9 +73,9 @@ export async function addAgent(
 export async function changeAgent(input: AgentChangeInput, id: string, change: AgentChange): Promise<void> {
   const { agents, now } = input;
   const { definition, enabled, record } = await agentOf(input, id);
-  const { enabled: wanted = enabled, ...given } = change;
-  const settings: AgentRecord['settings'] = { ...record?.settings, ...given };
-  await checkFolder(given.working_directory);
+  const { enabled: enable = enabled, ...changedSettings } = change;
+  const settings: AgentRecord['settings'] = { ...record?.settings, ...changedSettings };
+  await checkFolder(changedSettings.working_directory);
   if (settings.through_gateway === true && definition.route === undefined) throw noRoute(definition.name);
   if (settings.through_gateway === true && (settings.model ?? null) === null)
     throw atFault('model', `is missing: say which model of this gateway ${definition.name} is to use`);
@@ -83,7 +83,7 @@ export async function changeAgent(input: AgentChangeInput, id: string, change: A
   await agents.put({
     id,
     settings,
-    enabled: wanted,
+    enabled: enable,
     custom: record?.custom ?? null,
     byApi: record?.byApi ?? false,
     createdAt: record?.createdAt ?? at,
@@ -102,12 +102,12 @@ export async function removeAgent(input: AgentChangeInput, id: string): Promise<
   await input.agents.remove(id);
 }
 
-function divided(given: NewAgentInput): {
+function divided(newAgent: NewAgentInput): {
   custom: CustomAgent;
   enabled: boolean;
   settings: AgentRecord['settings'];
 } {
-  const { id: _, name, command, args, description, docs, env, home, version_args, ...others } = given;
+  const { id: _, name, command, args, description, docs, env, home, version_args, ...others } = newAgent;
   const { auth_method, enabled = false, model_by, ...settings } = others;
   return {
     custom: {
@@ -141,8 +141,8 @@ function idOfName(name: string): string {
 
 async function checkFolder(path: string | null | undefined): Promise<void> {
   if (path === null || path === undefined) return;
-  const found = await stat(path).catch(() => null);
-  if (found?.isDirectory() !== true) throw atFault('working_directory', `there is no folder ${path}`);
+  const stats = await stat(path).catch(() => null);
+  if (stats?.isDirectory() !== true) throw atFault('working_directory', `there is no folder ${path}`);
 }
 
 function noRoute(name: string): GatewayError {
@@ -152,6 +152,6 @@ function noRoute(name: string): GatewayError {
   );
 }
 
-function taken(id: string): GatewayError {
+function idTaken(id: string): GatewayError {
   return new GatewayError('conflict', `There is an agent "${id}" already: take another id`, { param: 'id' });
 }

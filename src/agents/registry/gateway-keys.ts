@@ -64,8 +64,8 @@ export function agentKeys({ folder, keys }: AgentKeysInput): AgentKeys {
   };
 }
 
-async function freeName(wanted: string, keys: Pick<AgentKeysInput['keys'], 'isTaken'>): Promise<string> {
-  let name = wanted;
-  for (let number = 2; await keys.isTaken(name); number += 1) name = `${wanted}-${number}`;
+async function freeName(base: string, keys: Pick<AgentKeysInput['keys'], 'isTaken'>): Promise<string> {
+  let name = base;
+  for (let number = 2; await keys.isTaken(name); number += 1) name = `${base}-${number}`;
   return name;
 }

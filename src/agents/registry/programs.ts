@@ -16,7 +16,7 @@ export interface AgentPrograms {
 export function agentPrograms(machine: Machine): AgentPrograms {
   const detector = createDetector(machine);
   return {
-    find: (definition) => detector.known(detectable(definition)),
+    find: (definition) => detector.withoutRunning(detectable(definition)),
     ask: async (definitions) => void (await detector.detectAll(definitions.map(detectable))),
     forget: detector.refresh,
   };

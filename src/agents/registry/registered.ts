@@ -40,12 +40,12 @@ export function registeredAgents(
       ? []
       : [{ definition: customDefinition(record.id, record.custom), builtIn: false, record }],
   );
-  const known = builtInAgents.map((definition) => ({
+  const builtIns = builtInAgents.map((definition) => ({
     definition,
     builtIn: true,
     record: byId.get(definition.id) ?? null,
   }));
-  return [...known, ...added].map((one) => {
+  return [...builtIns, ...added].map((one) => {
     const { definition, record } = one;
     const settings = { ...defaultSettings, ...record?.settings };
     return {

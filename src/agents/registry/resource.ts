@@ -75,8 +75,8 @@ export function agentsResource(input: AgentsResourceInput): Resource {
       'This runs programs on the gateway\'s machine, so it is done there only, unless "tools.remote_detection" is set in config.json',
     );
   };
-  const change = async (id: string, given: Parameters<typeof changeAgent>[2]): Promise<Row> => {
-    await changeAgent(input, id, given);
+  const change = async (id: string, changes: Parameters<typeof changeAgent>[2]): Promise<Row> => {
+    await changeAgent(input, id, changes);
     await reload();
     return requireRow(id);
   };
@@ -107,8 +107,8 @@ export function agentsResource(input: AgentsResourceInput): Resource {
       permission: 'agents:create',
       perMinute: 30,
       input: newAgentInput,
-      async run(given, caller) {
-        const id = await addAgent(input, newAgentInput.parse(given), caller.via !== 'local');
+      async run(body, caller) {
+        const id = await addAgent(input, newAgentInput.parse(body), caller.via !== 'local');
         await reload();
         return { row: await requireRow(id) };
       },
@@ -116,7 +116,7 @@ export function agentsResource(input: AgentsResourceInput): Resource {
     update: {
       permission: 'agents:update',
       input: agentChange,
-      run: (row, given) => change(row.id, agentChange.parse(given)),
+      run: (row, body) => change(row.id, agentChange.parse(body)),
     },
     remove: {
       permission: 'agents:delete',

@@ -6,10 +6,10 @@ import type { AgentRow } from './schema.ts';
 export type ProgramInfo = Pick<Detection, 'installed' | 'commandPath' | 'version' | 'reason'>;
 
 /** An agent as it is shown. */
-export function rowOfAgent(agent: RegisteredAgent, found: ProgramInfo): AgentRow {
+export function rowOfAgent(agent: RegisteredAgent, program: ProgramInfo): AgentRow {
   const { builtIn, definition, enabled, record, settings } = agent;
   const { args, binary, description, docs, env, evidence, id, install, name, route } = definition;
-  const problem = problemOf(agent, found);
+  const problem = problemOf(agent, program);
   return {
     id,
     name,
@@ -19,11 +19,11 @@ export function rowOfAgent(agent: RegisteredAgent, found: ProgramInfo): AgentRow
     built_in: builtIn,
     model_id: `acp/${id}`,
     enabled,
-    installed: found.installed,
+    installed: program.installed,
     usable: problem === null,
     problem,
-    version: found.version ?? null,
-    program: found.commandPath ?? null,
+    version: program.version ?? null,
+    program: program.commandPath ?? null,
     command: [binary, ...args],
     env: [...env],
     can_use_gateway: route !== undefined,

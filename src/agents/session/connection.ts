@@ -57,7 +57,7 @@ export interface ConnectionInput {
 /** How a connection ended. */
 export interface ConnectionEnd {
   /** The gateway asked for it. */
-  wanted: boolean;
+  requested: boolean;
   /** `it ended with exit code 3`. */
   how: string;
 }
@@ -276,7 +276,7 @@ class Connection implements AgentConnection {
     const sessions = [...this.#sessions.values()];
     this.#sessions.clear();
     await Promise.all(sessions.map(({ terminals }) => terminals.close()));
-    return { wanted: this.#stopping && this.#fault === null, how };
+    return { requested: this.#stopping && this.#fault === null, how };
   }
 
   async #ready(

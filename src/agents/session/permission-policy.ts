@@ -11,14 +11,14 @@ export interface PermissionAnswer {
 /**
  * Decides what an agent asks for. Everything is refused that the owner has not allowed by kind, and what is allowed is
  * allowed this once: an agent that offers only "always" is refused, since nobody here can say what that includes.
- * @param known the kind that the tool call had when it was announced; null where it was not
+ * @param knownKind the kind that the tool call had when it was announced; null where it was not
  */
 export function decidePermission(
   { options, toolCall }: PermissionRequest,
   allowed: readonly ToolKind[],
-  known: ToolKind | null,
+  knownKind: ToolKind | null,
 ): PermissionAnswer {
-  const kind = toolCall.kind ?? known ?? 'other';
+  const kind = toolCall.kind ?? knownKind ?? 'other';
   const once = options.find((option) => option.kind === 'allow_once');
   if (allowed.includes(kind) && once !== undefined)
     return { outcome: { outcome: 'selected', optionId: once.optionId }, allowed: true, kind };

@@ -61,9 +61,9 @@ export async function openConfinedFolder(root: string, path: string): Promise<Co
 }
 
 /** The folder of a wanted file, without symbolic links; made where it is missing. */
-async function madeFolder(root: string, wanted: string, path: string): Promise<string> {
+async function madeFolder(root: string, target: string, path: string): Promise<string> {
   const missing: string[] = [];
-  let folder = dirname(wanted);
+  let folder = dirname(target);
   for (;;) {
     const real = await realpath(folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return null;

@@ -71,7 +71,7 @@ function run(
       resolve(unfinished(`The program ${what}`, output));
     });
     child.on('close', (status, signal) => {
-      if (status === 0) resolve({ outcome: { kind: 'done' }, answer: said('Status 0', output) });
+      if (status === 0) resolve({ outcome: { kind: 'done' }, answer: withOutput('Status 0', output) });
       else resolve(unfinished(`The program ended with ${signal ?? `the status ${status}`}`, output));
     });
   });
@@ -79,10 +79,10 @@ function run(
 
 function unfinished(reason: string, output: string): DeliveryResult {
   const outcome: ProcessorOutcome = { kind: 'retry', reason, status: null, afterMs: 0 };
-  return { outcome, answer: said(reason, output) };
+  return { outcome, answer: withOutput(reason, output) };
 }
 
-function said(what: string, output: string): string {
+function withOutput(what: string, output: string): string {
   const text = output.trim();
   return text === '' ? what : `${what}: ${text.slice(0, MOST_OUTPUT)}`;
 }

@@ -8,15 +8,15 @@ const lease = { former: [], key: 'a budget', me: 'here', tally: {} } as unknown 
 
 /** What is told when the store answers a write like this. */
 async function toldOf(insertMany: Store['insertMany']): Promise<unknown[]> {
-  const told: unknown[] = [];
+  const results: unknown[] = [];
   const store = { insertMany, node: '' } as Pick<Store, 'db' | 'insertMany' | 'node'>;
   leaseStore(store).save(
     lease,
-    (error) => told.push(error),
-    () => told.push('saved'),
+    (error) => results.push(error),
+    () => results.push('saved'),
   );
   await new Promise((done) => setImmediate(done));
-  return told;
+  return results;
 }
 
 it('tells why a lease was not remembered, by a store that throws and by one that answers later', async () => {

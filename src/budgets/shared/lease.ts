@@ -101,9 +101,9 @@ export function nextEntry(lease: Lease, free: number, until: number, seen: numbe
 }
 
 /** Takes over what is newer in another version of the tally. True where that forgets what was used so far. */
-export function learnTally(lease: Lease, heard: Tally): boolean {
-  const reset = heard.resetAt > lease.tally.resetAt;
-  lease.tally = mergeTallies(lease.tally, heard);
+export function learnTally(lease: Lease, received: Tally): boolean {
+  const reset = received.resetAt > lease.tally.resetAt;
+  lease.tally = mergeTallies(lease.tally, received);
   if (reset) forgetLease(lease);
   return reset;
 }

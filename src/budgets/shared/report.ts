@@ -138,13 +138,13 @@ const SLACK_MS = 5_000;
 function hasLost(
   { window }: Counter,
   { tally, version }: Lease,
-  heard: Tally | null,
+  received: Tally | null,
   { at, redisNow }: Pick<ReportInput, 'at' | 'redisNow'>,
 ): boolean {
-  if (heard === null) return version !== null;
-  if (heard.resetAt !== tally.resetAt) return heard.resetAt < tally.resetAt;
+  if (received === null) return version !== null;
+  if (received.resetAt !== tally.resetAt) return received.resetAt < tally.resetAt;
   const tallyNow = pruneTally(tally, window, at + SLACK_MS, redisNow + SLACK_MS);
-  return Object.entries(tallyNow.entries).some(([id, { seq }]) => (heard.entries[id]?.seq ?? 0) < seq);
+  return Object.entries(tallyNow.entries).some(([id, { seq }]) => (received.entries[id]?.seq ?? 0) < seq);
 }
 
 /**

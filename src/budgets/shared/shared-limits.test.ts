@@ -109,10 +109,10 @@ describe('budgets of three gateways', () => {
           minLength: 1,
           maxLength: 80,
         }),
-        async (asked) => {
+        async (requests) => {
           const world = await cluster({ period: 'day', metric: 'tokens', limit: 100 });
           let fitting = 0;
-          for (const { amount, gateway: at } of asked) {
+          for (const { amount, gateway: at } of requests) {
             if (fitting + amount > 100) continue;
             fitting += amount;
             await world.ask(at, amount);

@@ -58,9 +58,9 @@ export function createShared({ failureMode, onOutage, ready, ...input }: SharedI
     onSilence: (error) => setOutage(true, error),
     onAnswer() {
       setOutage(false);
-      waiters.answer(({ asked, claims }) => {
+      waiters.answer(({ requested, claims }) => {
         if (takeCovered(claims, now(), active)) return null;
-        const full = claims.find((claim) => asked.has(claim.counter) && isFull(claim, now()));
+        const full = claims.find((claim) => requested.has(claim.counter) && isFull(claim, now()));
         return full === undefined ? undefined : { claim: full, kind: 'full' };
       });
     },
@@ -130,7 +130,7 @@ function wait(claims: readonly Claim[], context: WaitContext): Promise<ClaimRefu
   return new Promise((resolve) => {
     const waiter: Waiter = {
       claims,
-      asked: new Set(),
+      requested: new Set(),
       end(answer) {
         cancel();
         resolve(answer);
@@ -139,7 +139,7 @@ function wait(claims: readonly Claim[], context: WaitContext): Promise<ClaimRefu
     const cancel = after(Math.max(timeoutMs, SETTLE_MS + PROBE_MS), () => {
       waiters.remove(waiter);
       const claim = claims.find((one) => !isCovered(one, now()));
-      const decided = claim !== undefined && waiter.asked.has(claim.counter) && !reporter.isBlocked();
+      const decided = claim !== undefined && waiter.requested.has(claim.counter) && !reporter.isBlocked();
       const full = decided && !isWaitingForOthers(claim.counter);
       resolve(full ? { claim, kind: 'full' } : unavailable(claims));
     });

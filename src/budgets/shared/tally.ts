@@ -54,23 +54,23 @@ export function parseTally(text: string | null): Tally | null {
 }
 
 /** The newer version of each entry, and who is awaited by what was heard last. The later reset forgets what was before it. */
-export function mergeTallies(known: Tally, heard: Tally): Tally {
-  const { awaited } = heard;
-  const contendedAt = Math.max(known.contendedAt, heard.contendedAt);
-  if (known.resetAt !== heard.resetAt)
-    return { ...(known.resetAt > heard.resetAt ? known : heard), awaited, contendedAt };
-  const entries = { ...known.entries };
-  for (const [id, entry] of Object.entries(heard.entries)) {
+export function mergeTallies(own: Tally, received: Tally): Tally {
+  const { awaited } = received;
+  const contendedAt = Math.max(own.contendedAt, received.contendedAt);
+  if (own.resetAt !== received.resetAt)
+    return { ...(own.resetAt > received.resetAt ? own : received), awaited, contendedAt };
+  const entries = { ...own.entries };
+  for (const [id, entry] of Object.entries(received.entries)) {
     const mine = entries[id];
     if (mine === undefined || mine.seq < entry.seq) entries[id] = entry;
   }
-  return { resetAt: known.resetAt, entries, awaited, contendedAt };
+  return { resetAt: own.resetAt, entries, awaited, contendedAt };
 }
 
 /** Without what counts no more, for good. */
-export function pruneTally(given: Tally, window: Window, at: number, redisNow: number): Tally {
+export function pruneTally(tally: Tally, window: Window, at: number, redisNow: number): Tally {
   const entries: Record<string, TallyEntry> = {};
-  for (const [id, entry] of Object.entries(given.entries)) {
+  for (const [id, entry] of Object.entries(tally.entries)) {
     if (window.kind === 'moment') {
       if (isAlive(entry, redisNow)) entries[id] = entry;
       continue;
@@ -79,8 +79,8 @@ export function pruneTally(given: Tally, window: Window, at: number, redisNow: n
     const used = entry.used.filter(([bucket]) => bucket >= old);
     if (used.length > 0 || entry.until >= old) entries[id] = { ...entry, used };
   }
-  const awaited = Object.entries(given.awaited).filter(([, until]) => until > redisNow);
-  return { ...given, entries, awaited: Object.fromEntries(awaited) };
+  const awaited = Object.entries(tally.awaited).filter(([, until]) => until > redisNow);
+  return { ...tally, entries, awaited: Object.fromEntries(awaited) };
 }
 
 export function isAlive({ seen }: TallyEntry, redisNow: number): boolean {
@@ -106,14 +106,14 @@ export function usedOf(entry: TallyEntry, window: Window, at: number, redisNow: 
 
 /** What the gateways other than `me` have used, of what counts at a moment. */
 export function usageByOthers(
-  given: Tally,
+  tally: Tally,
   me: string,
   window: Window,
   at: number,
   redisNow: number,
 ): number {
   let sum = 0;
-  for (const [id, entry] of Object.entries(given.entries)) {
+  for (const [id, entry] of Object.entries(tally.entries)) {
     if (id === me) continue;
     for (const [, used] of usedOf(entry, window, at, redisNow)) sum += used;
   }
@@ -128,14 +128,14 @@ const RETURNS_MS = 3_000;
  * what of that is held by gateways that have said nothing for a while, and will hardly give it back.
  */
 export function freeOfOthers(
-  given: Tally,
+  tally: Tally,
   me: string,
   window: Window,
   at: number,
   redisNow: number,
 ): { all: number; stuck: number } {
   const free = { all: 0, stuck: 0 };
-  for (const [id, entry] of Object.entries(given.entries)) {
+  for (const [id, entry] of Object.entries(tally.entries)) {
     if (id === me) continue;
     const counts =
       window.kind === 'moment'

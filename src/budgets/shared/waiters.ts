@@ -5,7 +5,7 @@ import type { Counter } from '../counter.ts';
 export interface Waiter {
   claims: readonly Claim[];
   /** The counters that were asked for it. */
-  asked: Set<Counter>;
+  requested: Set<Counter>;
   /** Answers it, once. */
   end(answer: ClaimRefusal | null): void;
 }
@@ -41,19 +41,19 @@ export function createWaiters(): Waiters {
     },
     unasked() {
       const counters = new Set<Counter>();
-      for (const { asked, claims } of waiters)
+      for (const { requested, claims } of waiters)
         for (const { counter } of claims)
-          if (!asked.has(counter) && counter.lease?.loaded === true) counters.add(counter);
+          if (!requested.has(counter) && counter.lease?.loaded === true) counters.add(counter);
       return [...counters];
     },
     askFor: (counter) =>
-      waiters.flatMap(({ asked, claims }) => {
+      waiters.flatMap(({ requested, claims }) => {
         const claim = claims.find((one) => one.counter === counter);
-        if (claim !== undefined) asked.add(counter);
+        if (claim !== undefined) requested.add(counter);
         return claim === undefined ? [] : [claim.amount];
       }),
     askAgain() {
-      for (const { asked } of waiters) asked.clear();
+      for (const { requested } of waiters) requested.clear();
     },
   };
 }

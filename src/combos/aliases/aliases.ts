@@ -55,8 +55,8 @@ function firstMatch(
   id: string,
 ): AliasMatch | null {
   for (const { name, target } of patterns) {
-    const found = captures(name, id);
-    if (found !== null) return { alias: name, target: filledIn(target, found) };
+    const captured = captures(name, id);
+    if (captured !== null) return { alias: name, target: filledIn(target, captured) };
   }
   return null;
 }
@@ -68,24 +68,24 @@ export function captures(pattern: string, id: string): string[] | null {
   if (tail === undefined) return pattern === id ? [] : null;
   if (!id.startsWith(head)) return null;
   const end = id.length - tail.length;
-  const found: string[] = [];
+  const captured: string[] = [];
   let at = head.length;
   for (const literal of rest) {
     const next = id.indexOf(literal, at);
     if (next === -1) return null;
-    found.push(id.slice(at, next));
+    captured.push(id.slice(at, next));
     at = next + literal.length;
   }
   if (at > end || !id.endsWith(tail)) return null;
-  found.push(id.slice(at, end));
-  return found;
+  captured.push(id.slice(at, end));
+  return captured;
 }
 
 /** The target with each `*` replaced by what stands for it; one more than there are stays empty. */
-function filledIn(target: string, found: readonly string[]): string {
+function filledIn(target: string, captured: readonly string[]): string {
   let index = 0;
   return target.replaceAll('*', () => {
-    const text = found[index] ?? '';
+    const text = captured[index] ?? '';
     index += 1;
     return text;
   });

@@ -31,14 +31,14 @@ export function aliasesResource({ aliases }: { aliases: ReturnType<typeof aliasS
           ...(target === undefined ? {} : { target }),
         };
         const changed = await aliases.update(row.id, patch);
-        if (changed === null) throw gone(row);
+        if (changed === null) throw removedMeanwhile(row);
         return rowOfAlias(changed);
       },
     },
     remove: {
       permission: 'combos:update',
       async run(row) {
-        if (!(await aliases.remove(row.id))) throw gone(row);
+        if (!(await aliases.remove(row.id))) throw removedMeanwhile(row);
       },
     },
   };
@@ -50,6 +50,6 @@ export function rowOfAlias({ createdAt, id, name, target }: AliasRecord) {
   return { id, name, target, pattern: name.includes('*'), created_at: created };
 }
 
-function gone(row: Row): GatewayError {
+function removedMeanwhile(row: Row): GatewayError {
   return new GatewayError('not_found', `The alias "${String(row['name'])}" was removed in the meantime`);
 }

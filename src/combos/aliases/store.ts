@@ -21,8 +21,8 @@ export function aliasStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
   };
 
   /** @throws GatewayError for what would never be asked for, or hides something else */
-  const checked = async (wanted: NewAlias): Promise<NewAlias> => {
-    const read = newAliasInput.safeParse(wanted);
+  const checked = async (alias: NewAlias): Promise<NewAlias> => {
+    const read = newAliasInput.safeParse(alias);
     if (!read.success) {
       const [issue] = read.error.issues;
       throw bad(issue?.path[0] === 'target' ? 'target' : 'name', issue?.message ?? 'the alias is not valid');
@@ -50,8 +50,8 @@ export function aliasStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
     find,
 
     /** @throws GatewayError for a name or target that cannot be used */
-    async add(wanted: NewAlias): Promise<AliasRecord> {
-      const { name, target } = await checked(wanted);
+    async add(alias: NewAlias): Promise<AliasRecord> {
+      const { name, target } = await checked(alias);
       const time = now();
       const record: AliasRecord = { id: newId('alias', time), name, target, createdAt: time };
       await db.transaction().execute(async (trx) => {
@@ -60,7 +60,7 @@ export function aliasStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
           .values({ id: record.id, name, target, created_at: time })
           .onConflict((conflict) => conflict.column('name').doNothing())
           .executeTakeFirst();
-        if (numInsertedOrUpdatedRows === 0n) throw taken(name);
+        if (numInsertedOrUpdatedRows === 0n) throw nameTaken(name);
         await refuseTakenName(trx, name, { kind: 'alias', id: record.id });
       });
       return record;
@@ -93,7 +93,7 @@ function starsIn(text: string): number {
   return text.split('*').length - 1;
 }
 
-function taken(name: string): GatewayError {
+function nameTaken(name: string): GatewayError {
   return bad('name', `an alias "${name}" exists already: change or remove that one`);
 }
 

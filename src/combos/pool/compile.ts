@@ -29,24 +29,24 @@ export function compileCombos(records: readonly ComboRecord[], connected: Connec
 
   const candidate = (route: Route, model: string): Candidate => {
     const key = `${route.connection.id}/${model}`;
-    const known = candidates.get(key);
-    if (known !== undefined) return known;
+    const existing = candidates.get(key);
+    if (existing !== undefined) return existing;
     const fresh = candidateOf(route, model, connected);
     candidates.set(key, fresh);
     return fresh;
   };
 
   const poolOf = (record: ComboRecord): Pool => {
-    const known = made.get(record.name);
-    if (known !== undefined) return known;
+    const existing = made.get(record.name);
+    if (existing !== undefined) return existing;
     open.add(record.name);
     const members: Member[] = [];
     const missing: Skip[] = [];
     const seen = new Set<unknown>();
-    const add = (target: ComboTarget, found: readonly Member[] | string) => {
-      if (typeof found === 'string') missing.push(unavailable(target, found));
+    const add = (target: ComboTarget, resolved: readonly Member[] | string) => {
+      if (typeof resolved === 'string') missing.push(unavailable(target, resolved));
       else
-        for (const member of found) {
+        for (const member of resolved) {
           const what = member.kind === 'model' ? member.candidate : member.pool;
           if (!seen.has(what)) members.push(member);
           seen.add(what);

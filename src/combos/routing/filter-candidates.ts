@@ -78,18 +78,18 @@ export function allowsCandidate(
 
 /** Without those that are known to lack what the request needs, if any other is there. */
 function ableOf(
-  kept: readonly FormatCandidate[],
+  remaining: readonly FormatCandidate[],
   input: FilterInput,
   skipped: Skip[],
 ): readonly FormatCandidate[] {
-  if (kept.length < 2) return kept;
+  if (remaining.length < 2) return remaining;
   const lacking: Skip[] = [];
-  const able = kept.filter((one) => {
+  const able = remaining.filter((one) => {
     const lack = lackOf(one, input);
     if (lack !== null) lacking.push(lack);
     return lack === null;
   });
-  if (able.length === 0 || lacking.length === 0) return kept;
+  if (able.length === 0 || lacking.length === 0) return remaining;
   skipped.push(...lacking);
   return able;
 }
@@ -109,10 +109,10 @@ function lackOf({ candidate, target }: FormatCandidate, { format, features }: Fi
   return skip(candidate, 'context', detail);
 }
 
-function readyOf(kept: readonly FormatCandidate[], healthView: HealthView): FilteredCandidates {
+function readyOf(remaining: readonly FormatCandidate[], healthView: HealthView): FilteredCandidates {
   const ready: FormatCandidate[] = [];
   const waiting: { one: FormatCandidate; at: number }[] = [];
-  for (const one of kept) {
+  for (const one of remaining) {
     const condition = healthView.conditionOf(one.connectionId, one.model);
     if (condition.state === 'ready') ready.push(one);
     else waiting.push({ one, at: readyAt(condition) });

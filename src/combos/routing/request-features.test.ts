@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { featuresOf } from './request-features.ts';
 
 const needs = (body: unknown, spaces = 0) => {
-  const found = featuresOf([Buffer.from(JSON.stringify(body, null, spaces))]);
-  return { tools: found.tools(), images: found.images() };
+  const features = featuresOf([Buffer.from(JSON.stringify(body, null, spaces))]);
+  return { tools: features.tools(), images: features.images() };
 };
 
 describe('what a request needs', () => {
@@ -53,8 +53,8 @@ describe('what a request needs', () => {
       const body = Buffer.from(
         JSON.stringify({ x: 'y'.repeat(before), tools: [{}], c: [{ type: 'image' }] }),
       );
-      const found = featuresOf([body]);
-      assert.deepEqual([found.tools(), found.images()], [true, true], `after ${before} characters`);
+      const features = featuresOf([body]);
+      assert.deepEqual([features.tools(), features.images()], [true, true], `after ${before} characters`);
     }
   });
 });

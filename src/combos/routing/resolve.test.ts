@@ -12,7 +12,7 @@ import {
 import type { GatewayError } from '../../lib/error.ts';
 import { resolve } from './resolve.ts';
 
-const found = (requested: string, world: World) => places(planner(world)(requested));
+const resolvedPlaces = (requested: string, world: World) => places(planner(world)(requested));
 const ways = (requested: string, world: World) =>
   resolve(requested, routesOf(world)).via.map(({ by, name }) => `${by}:${name}`);
 
@@ -22,8 +22,8 @@ describe('a requested model id', () => {
       connections: [connectionAt('work', 'groq', { priority: 1 }), connectionAt('spare', 'groq')],
       aliases: { 'work*': 'demo/echo', '*': 'demo/echo' },
     };
-    assert.deepEqual(found('work/openai/gpt-oss-120b', world), ['work/openai/gpt-oss-120b']);
-    assert.deepEqual(found('groq/llama', world), ['work/llama', 'spare/llama']);
+    assert.deepEqual(resolvedPlaces('work/openai/gpt-oss-120b', world), ['work/openai/gpt-oss-120b']);
+    assert.deepEqual(resolvedPlaces('groq/llama', world), ['work/llama', 'spare/llama']);
   });
 
   it('goes to the connection that lists it, then to one whose catalogue knows it', () => {
@@ -33,18 +33,18 @@ describe('a requested model id', () => {
       connectionAt('b', 'groq', { models: [model] }),
       connectionAt('c', 'groq', { defaultModel: model }),
     ];
-    assert.deepEqual(found(model, { connections }), [`b/${model}`, `c/${model}`, `a/${model}`]);
+    assert.deepEqual(resolvedPlaces(model, { connections }), [`b/${model}`, `c/${model}`, `a/${model}`]);
   });
 
   it('with a slash whose prefix is nobody is taken as a bare id', () => {
     const connections = [connectionAt('a', 'groq', { models: ['meta/llama-4'] })];
-    assert.deepEqual(found('meta/llama-4', { connections }), ['a/meta/llama-4']);
+    assert.deepEqual(resolvedPlaces('meta/llama-4', { connections }), ['a/meta/llama-4']);
   });
 
   it('below claude/, where model pickers look, routes to the same model', () => {
     const world = { connections: [connectionAt('a', 'groq')], combos: [comboOf('fast', ['a/m2'])] };
-    assert.deepEqual(found('claude/a/m1', world), ['a/m1']);
-    assert.deepEqual(found('claude/fast', world), ['a/m2']);
+    assert.deepEqual(resolvedPlaces('claude/a/m1', world), ['a/m1']);
+    assert.deepEqual(resolvedPlaces('claude/fast', world), ['a/m2']);
   });
 
   it('is an alias, a combo, the active combo, then what is listed, in this order', () => {
@@ -52,7 +52,7 @@ describe('a requested model id', () => {
     const active = comboOf('active', ['b/m', 'a/other'], { active: true });
     assert.deepEqual(ways('m', { connections }), ['listed:m']);
     assert.deepEqual(ways('m', { connections, combos: [active] }), ['active-combo:active']);
-    assert.deepEqual(found('m', { connections, combos: [active] }), ['b/m']);
+    assert.deepEqual(resolvedPlaces('m', { connections, combos: [active] }), ['b/m']);
     const named = comboOf('m', ['a/x']);
     assert.deepEqual(ways('m', { connections, combos: [active, named] }), ['combo:m']);
     const aliases = { m: 'a/y' };
@@ -65,8 +65,8 @@ describe('a requested model id', () => {
   it('is no pattern where a combo has that very name, and a pattern before what is listed', () => {
     const connections = [connectionAt('a', 'groq', { models: ['gpt-5'] })];
     const world = { connections, combos: [comboOf('gpt-fast', ['a/x'])], aliases: { 'gpt-*': 'a/y-*' } };
-    assert.deepEqual(found('gpt-fast', world), ['a/x']);
-    assert.deepEqual(found('gpt-5', world), ['a/y-5']);
+    assert.deepEqual(resolvedPlaces('gpt-fast', world), ['a/x']);
+    assert.deepEqual(resolvedPlaces('gpt-5', world), ['a/y-5']);
   });
 
   it('called auto is the active combo', () => {
@@ -75,23 +75,23 @@ describe('a requested model id', () => {
       combos: [comboOf('one', ['a/x']), comboOf('two', ['a/y', 'a/z'], { active: true })],
       aliases: { '*': 'a/caught', a: 'auto' },
     };
-    assert.deepEqual(found('auto', world), ['a/y', 'a/z']);
-    assert.deepEqual(found('a', world), ['a/y', 'a/z']);
+    assert.deepEqual(resolvedPlaces('auto', world), ['a/y', 'a/z']);
+    assert.deepEqual(resolvedPlaces('a', world), ['a/y', 'a/z']);
   });
 
   it('may lead through several aliases, each at most once', () => {
     const connections = [connectionAt('a', 'groq', { models: ['m'] })];
-    assert.deepEqual(found('x', { connections, aliases: { x: 'y', y: 'z', z: 'm' } }), ['a/m']);
-    assert.deepEqual(found('anything', { connections, aliases: { '*': 'm' } }), ['a/m']);
+    assert.deepEqual(resolvedPlaces('x', { connections, aliases: { x: 'y', y: 'z', z: 'm' } }), ['a/m']);
+    assert.deepEqual(resolvedPlaces('anything', { connections, aliases: { '*': 'm' } }), ['a/m']);
     assert.equal(refusal('x', { connections, aliases: { x: 'y', y: 'x' } }).code, 'model_not_found');
   });
 
   it('as Claude Code and Copilot write it is understood when nobody else knows it', () => {
     const connections = [connectionAt('a', 'anthropic')];
-    assert.deepEqual(found('claude-sonnet-4-5[1m]', { connections }), ['a/claude-sonnet-4-5']);
-    assert.deepEqual(found('claude-sonnet-4.5', { connections }), ['a/claude-sonnet-4-5']);
+    assert.deepEqual(resolvedPlaces('claude-sonnet-4-5[1m]', { connections }), ['a/claude-sonnet-4-5']);
+    assert.deepEqual(resolvedPlaces('claude-sonnet-4.5', { connections }), ['a/claude-sonnet-4-5']);
     const own = { 'claude-sonnet-4.5': 'demo/echo' };
-    assert.deepEqual(found('claude-sonnet-4.5', { connections, aliases: own }), ['demo/echo']);
+    assert.deepEqual(resolvedPlaces('claude-sonnet-4.5', { connections, aliases: own }), ['demo/echo']);
   });
 });
 

@@ -74,10 +74,10 @@ function stepOf(id: string, routes: Routes, followed: ReadonlySet<string>): Step
   if (id === 'auto') return activeCombo(routes);
   const direct = directly(id, routes);
   if (direct !== null) return direct;
-  const follow = (meant: AliasMatch | null): Step | null =>
-    meant === null || followed.has(meant.alias) || followed.size >= MAX_ALIASES
+  const follow = (match: AliasMatch | null): Step | null =>
+    match === null || followed.has(match.alias) || followed.size >= MAX_ALIASES
       ? null
-      : { via: { by: 'alias', name: meant.alias }, id: meant.target };
+      : { via: { by: 'alias', name: match.alias }, id: match.target };
   const { aliases } = routes;
   return (
     follow(aliases.exact(id)) ??
@@ -92,10 +92,10 @@ function stepOf(id: string, routes: Routes, followed: ReadonlySet<string>): Step
 
 /** What the gateway itself knows of the ways of tools, if there is such a model. */
 function understood(id: string, routes: Routes): AliasMatch | null {
-  const meant = routes.aliases.builtIn(id);
-  if (meant === null) return null;
-  const leads = ofActiveCombo(meant.target, routes) ?? listedModel(meant.target, routes);
-  return (leads ?? knownModel(meant.target, routes)) === null ? null : meant;
+  const match = routes.aliases.builtIn(id);
+  if (match === null) return null;
+  const leads = ofActiveCombo(match.target, routes) ?? listedModel(match.target, routes);
+  return (leads ?? knownModel(match.target, routes)) === null ? null : match;
 }
 
 function activeCombo({ combos }: Routes): Step {
@@ -156,13 +156,15 @@ function ofActiveCombo(id: string, routes: Routes): Step | null {
 function listedModel(id: string, routes: Routes): Step | null {
   const listing = routes.ordered.filter(({ connection }) => lists(connection, id));
   if (listing.length === 0) return null;
-  const found = [...listing, ...knowing(id, routes)];
-  return { via: { by: 'listed', name: id }, pool: poolOf(found, id, routes) };
+  const matching = [...listing, ...knowing(id, routes)];
+  return { via: { by: 'listed', name: id }, pool: poolOf(matching, id, routes) };
 }
 
 function knownModel(id: string, routes: Routes): Step | null {
-  const found = knowing(id, routes);
-  return found.length === 0 ? null : { via: { by: 'catalog', name: id }, pool: poolOf(found, id, routes) };
+  const matching = knowing(id, routes);
+  return matching.length === 0
+    ? null
+    : { via: { by: 'catalog', name: id }, pool: poolOf(matching, id, routes) };
 }
 
 /** The connections that do not list a model, and whose provider's catalogue knows it. */
@@ -171,8 +173,8 @@ function knowing(id: string, { catalog, ordered }: Routes): Route[] {
 }
 
 /** Connections that have a model, as a combo that has no name and no wishes. */
-function poolOf(found: readonly Route[], model: string, routes: Routes): Pool {
-  const candidates = found.map((route) => candidateOf(route, model, routes));
+function poolOf(matching: readonly Route[], model: string, routes: Routes): Pool {
+  const candidates = matching.map((route) => candidateOf(route, model, routes));
   return {
     id: '',
     name: null,

@@ -144,14 +144,14 @@ describe('a target is taken out', () => {
     const some = plan('x', key('b/*', 'openai-compatible/other'));
     assert.deepEqual([places(some), skips(some)], [['b/m'], ['a:key', 'c:key']]);
     assert.match(some.trace.skipped[0]?.detail ?? '', /"laptop"/);
-    for (const [asked, models] of [
+    for (const [requested, models] of [
       ['x', ['x']],
       ['auto', ['x']],
       ['auto', ['auto']],
       ['mine', ['x']],
       ['mine', ['mine']],
     ] as const)
-      assert.deepEqual(places(plan(asked, key(...models))), abc, asked);
+      assert.deepEqual(places(plan(requested, key(...models))), abc, requested);
     assert.throws(
       () => plan('x', key('mine')),
       (error: GatewayError) => error.code === 'model_not_allowed',

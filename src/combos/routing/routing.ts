@@ -108,9 +108,9 @@ export function createRouting({ now, healthView, random, remembered }: RoutingIn
         const session = sessionKey(question);
         if (session !== null) {
           const { continues, key } = session;
-          const known = continues ? placeAt(affinity.of(key), places) : -1;
-          places = startingAt(known, places);
-          trace.affinity = known === -1 ? null : (places[0]?.candidate.name ?? null);
+          const index = continues ? placeAt(affinity.of(key), places) : -1;
+          places = startingAt(index, places);
+          trace.affinity = index === -1 ? null : (places[0]?.candidate.name ?? null);
           remember = remembering(keep, key);
         }
       }
@@ -154,8 +154,8 @@ function placeAt(entry: AffinityEntry | null, places: readonly FormatCandidate[]
 
 /** The places with the one at `index` before all others; as they are for -1. */
 function startingAt(index: number, places: readonly FormatCandidate[]): readonly FormatCandidate[] {
-  const known = places[index];
-  return known === undefined ? places : [known, ...places.slice(0, index), ...places.slice(index + 1)];
+  const first = places[index];
+  return first === undefined ? places : [first, ...places.slice(0, index), ...places.slice(index + 1)];
 }
 
 function newTrace(requested: string, { pool, via }: ResolvedModel, { skipped }: CandidatesByFormat): Trace {

@@ -42,23 +42,23 @@ function seeded(seed: number): () => number {
 }
 
 function momentOf(choices: readonly Known[], random: () => number, turn = 0): StrategyContext {
-  const known = new Map(choices.map((one) => [one.connectionId, one]));
+  const byConnection = new Map(choices.map((one) => [one.connectionId, one]));
   const healthView: HealthView = {
     ...nothingKnown,
-    inFlight: (id) => known.get(id)?.inFlight ?? 0,
-    recentUse: (id) => known.get(id)?.recent ?? 0,
-    latencyMs: (id) => known.get(id)?.latency ?? null,
+    inFlight: (id) => byConnection.get(id)?.inFlight ?? 0,
+    recentUse: (id) => byConnection.get(id)?.recent ?? 0,
+    latencyMs: (id) => byConnection.get(id)?.latency ?? null,
     latencyAgeMs(id) {
-      const one = known.get(id);
+      const one = byConnection.get(id);
       return one === undefined || one.latency === null ? null : (one.age ?? 0);
     },
-    headroom: (id) => known.get(id)?.headroom ?? null,
+    headroom: (id) => byConnection.get(id)?.headroom ?? null,
   };
   return {
     healthView: healthView,
     random,
     turn: () => turn,
-    costOf: ({ connectionId }) => known.get(connectionId)?.cost ?? null,
+    costOf: ({ connectionId }) => byConnection.get(connectionId)?.cost ?? null,
   };
 }
 
@@ -226,24 +226,24 @@ describe('a strategy puts first', () => {
     const random = seeded(7);
     const real: Record<string, number> = { a: 100, b: 1000, c: 50 };
     const all = [choice('a', { latency: 100 }), choice('b', { latency: 1000 }), choice('c')];
-    const asked: Record<string, number> = { a: 0, b: 0, c: 0 };
+    const counts: Record<string, number> = { a: 0, b: 0, c: 0 };
     for (let second = 0; second < 3600; second += 1) {
       if (second === 1800) real['b'] = 10;
       const id = order('lowest-latency', all, random)[0] ?? '';
-      asked[id] = (asked[id] ?? 0) + 1;
+      counts[id] = (counts[id] ?? 0) + 1;
       for (const one of all) {
         one.age = one.connectionId === id ? 0 : (one.age ?? 0) + 1000;
         if (one.connectionId === id) one.latency = real[id] ?? null;
       }
       if (second === 1799) {
-        assert.ok((asked['c'] ?? 0) > 1600, 'the fastest was found');
+        assert.ok((counts['c'] ?? 0) > 1600, 'the fastest was found');
         assert.ok(
-          (asked['b'] ?? 0) >= 3 && (asked['b'] ?? 0) < 20,
-          `the slow one was asked ${asked['b']} times`,
+          (counts['b'] ?? 0) >= 3 && (counts['b'] ?? 0) < 20,
+          `the slow one was asked ${counts['b']} times`,
         );
       }
     }
-    assert.ok((asked['b'] ?? 0) > 1000, 'what became quick was found');
+    assert.ok((counts['b'] ?? 0) > 1000, 'what became quick was found');
   });
 
   it('lowest-cost: the cheapest, what has no price last', () => {

@@ -12,30 +12,30 @@ interface Asked {
 }
 
 /** A management API that answers with `answers` by path, and keeps what it was asked. */
-function api(answers: Readonly<Record<string, ApiBody>> = {}): { api: Api; asked: Asked[] } {
-  const asked: Asked[] = [];
+function api(answers: Readonly<Record<string, ApiBody>> = {}): { api: Api; requests: Asked[] } {
+  const requests: Asked[] = [];
   const answer = (path: string) => answers[path] ?? { count: 0, resources: [] };
   return {
-    asked,
+    requests,
     api: {
       can: () => true,
       get: async (path, params = new URLSearchParams()) => {
-        asked.push({ method: 'GET', path, params });
+        requests.push({ method: 'GET', path, params });
         return answer(path);
       },
       watchEvents: async () => [],
       post: async (path, body) => {
-        asked.push({ method: 'POST', path, params: new URLSearchParams(), body });
+        requests.push({ method: 'POST', path, params: new URLSearchParams(), body });
         return { results: [{ id: 'new', href: '/api/x/new', ...body }] };
       },
     },
   };
 }
 
-function run(name: string, given: ApiBody, to: Api): Promise<ApiBody> {
+function run(name: string, args: ApiBody, to: Api): Promise<ApiBody> {
   const tool = gatewayTools.find((one) => one.name === name);
   assert.ok(tool, name);
-  return tool.run(tool.input.parse(given), to);
+  return tool.run(tool.input.parse(args), to);
 }
 
 describe('the tools of the MCP server', () => {
@@ -51,11 +51,11 @@ describe('the tools of the MCP server', () => {
   });
 
   it('quote what the assistant gives, so that it stays one value', async () => {
-    const { api: to, asked } = api();
+    const { api: to, requests } = api();
     await run('recent_requests', { model: "x' or outcome='ok" }, to);
-    assert.deepEqual(asked[0]?.params.getAll('filter[]'), ["model=='x'' or outcome=''ok'"]);
+    assert.deepEqual(requests[0]?.params.getAll('filter[]'), ["model=='x'' or outcome=''ok'"]);
     await run('switch_combo', { combo: '../keys?x' }, to);
-    assert.equal(asked[1]?.path, '/combos/..%2Fkeys%3Fx');
+    assert.equal(requests[1]?.path, '/combos/..%2Fkeys%3Fx');
   });
 
   it('show no links', async () => {
@@ -72,9 +72,9 @@ describe('the tools of the MCP server', () => {
       { id: 'model:a', model: 'a', by: 'model', requests: 2, cost_usd: 1.5, unpriced: 0, key_id: null },
       { id: 'model:b', model: 'b', by: 'model', requests: 3, cost_usd: null, unpriced: 3, key_id: null },
     ];
-    const { api: to, asked } = api({ '/usage': { count: 2, resources } });
+    const { api: to, requests } = api({ '/usage': { count: 2, resources } });
     const { rows, sum, total } = await run('costs', { by: ['model', 'key'], limit: 1 }, to);
-    assert.deepEqual(asked[0]?.params.getAll('filter[]'), ["by='model,key'"]);
+    assert.deepEqual(requests[0]?.params.getAll('filter[]'), ["by='model,key'"]);
     assert.deepEqual(rows, [{ id: 'model:a', model: 'a', requests: 2, cost_usd: 1.5, unpriced: 0 }]);
     assert.deepEqual(
       [total, (sum as ApiBody)['requests'], (sum as ApiBody)['cost_usd'], (sum as ApiBody)['unpriced']],
@@ -83,7 +83,7 @@ describe('the tools of the MCP server', () => {
   });
 
   it('replace a budget of the same kind, and add another', async () => {
-    const known = {
+    const budget = {
       id: 'b1',
       scope: 'key',
       subject: 'key_1',
@@ -91,11 +91,11 @@ describe('the tools of the MCP server', () => {
       metric: 'usd',
       period: 'day',
     };
-    const { api: to, asked } = api({ '/budgets': { count: 1, resources: [known] } });
+    const { api: to, requests } = api({ '/budgets': { count: 1, resources: [budget] } });
     await run('set_budget', { scope: 'key', subject: 'ci', limit: 3, period: 'day' }, to);
     await run('set_budget', { scope: 'key', subject: 'ci', limit: 3, period: 'week' }, to);
     await run('set_budget', { limit: 3, period: 'day' }, to);
-    const posted = asked.filter(({ method }) => method === 'POST');
+    const posted = requests.filter(({ method }) => method === 'POST');
     assert.deepEqual(
       posted.map(({ body, path }) => [path, body?.['action'] ?? 'create']),
       [

@@ -68,10 +68,10 @@ interface Place {
   budget: { left: number };
 }
 
-function exampleValue(given: unknown, place: Place): unknown {
+function exampleValue(schemaInput: unknown, place: Place): unknown {
   place.budget.left -= 1;
   if (place.depth > DEEPEST || place.budget.left < 0) return null;
-  const schema = resolved(given, place);
+  const schema = resolved(schemaInput, place);
   if ('const' in schema) return schema['const'];
   if (Array.isArray(schema['enum']) && schema['enum'].length > 0)
     return chosen(schema['enum'], place.userText);
@@ -103,8 +103,8 @@ function exampleValue(given: unknown, place: Place): unknown {
 }
 
 /** Follows a local `$ref` and folds `allOf` in. */
-function resolved(given: unknown, place: Place): JsonObject {
-  let schema = isObject(given) ? given : {};
+function resolved(schemaInput: unknown, place: Place): JsonObject {
+  let schema = isObject(schemaInput) ? schemaInput : {};
   for (let hops = 0; typeof schema['$ref'] === 'string' && hops < DEEPEST; hops += 1) {
     const { $ref: reference, ...rest } = schema;
     schema = { ...targetOf(place.root, textOr(reference, '')), ...rest };

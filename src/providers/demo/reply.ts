@@ -50,15 +50,15 @@ function argumentsFor(tool: DemoTool, userText: string): string {
 
 /** The text before the stop string that comes first. */
 function stopAt(text: string, stops: readonly string[]): { text: string; stop: string } | null {
-  let found: { text: string; stop: string } | null = null;
+  let earliest: { text: string; stop: string } | null = null;
   let first = text.length;
   for (const stop of stops) {
     const position = stop === '' ? -1 : text.indexOf(stop);
     if (position === -1 || position >= first) continue;
     first = position;
-    found = { text: text.slice(0, position), stop };
+    earliest = { text: text.slice(0, position), stop };
   }
-  return found;
+  return earliest;
 }
 
 /** The tool that the request forces, else the one that the user's text speaks of most, else the first harmless one. */

@@ -365,13 +365,13 @@ describe('tools', () => {
     const use = { type: 'tool_use', id: 'a', name: 'read', input: {} };
     const called = { role: 'assistant', content: [use] };
     const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'started' }] };
-    const said = { role: 'assistant', content: 'The tool answered: started' };
+    const message = { role: 'assistant', content: 'The tool answered: started' };
     const notified = { role: 'user', content: reminder + reminder };
     assert.equal(talk()['stop_reason'], 'tool_use');
-    const last = talk(called, result, said, notified);
+    const last = talk(called, result, message, notified);
     assert.equal(textOf['anthropic-messages']?.(last), '[modelgate demo] The tool answered: started');
     const next = { role: 'user', content: 'once more' };
-    assert.equal(talk(called, result, said, notified, next)['stop_reason'], 'tool_use');
+    assert.equal(talk(called, result, message, notified, next)['stop_reason'], 'tool_use');
 
     const echoed = (content: string) =>
       textOf['anthropic-messages']?.(

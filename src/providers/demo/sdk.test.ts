@@ -46,7 +46,7 @@ const parameters = {
   additionalProperties: false,
 };
 const question = 'What is the weather in Oslo, in kelvin?';
-const wanted = { city: question, unit: 'kelvin' };
+const expected = { city: question, unit: 'kelvin' };
 const result = '281 kelvin';
 const quoted = `[modelgate demo] The tool answered: ${result}`;
 
@@ -62,7 +62,7 @@ describe('the openai package', () => {
     const message = first.choices[0].message;
     const call = message.tool_calls?.[0];
     assert.ok(call?.type === 'function');
-    assert.deepEqual(JSON.parse(call.function.arguments), wanted);
+    assert.deepEqual(JSON.parse(call.function.arguments), expected);
     messages.push(message, { role: 'tool', tool_call_id: call.id, content: result });
     const second = await openai.chat.completions.create({ model: 'tools', messages, tools });
     assert.equal(second.choices[0]?.message.content, quoted);
@@ -83,8 +83,8 @@ describe('the openai package', () => {
             description: 'The weather in a city',
             parameters,
             parse: (text: string): object => JSON.parse(text),
-            function: (given: object) => {
-              seen.push(given);
+            function: (args: object) => {
+              seen.push(args);
               return result;
             },
           },
@@ -96,7 +96,7 @@ describe('the openai package', () => {
       if (chunk.choices[0]?.delta.tool_calls?.[0]?.function?.arguments) deltas += 1;
     });
     assert.equal(await runner.finalContent(), quoted);
-    assert.deepEqual(seen, [wanted]);
+    assert.deepEqual(seen, [expected]);
     assert.ok(deltas > 1);
   });
 
@@ -128,7 +128,7 @@ describe('the openai package', () => {
     const first = await openai.responses.create({ model: 'tools', input, tools: responseTools });
     const call = first.output[0];
     assert.ok(call?.type === 'function_call');
-    assert.deepEqual(JSON.parse(call.arguments), wanted);
+    assert.deepEqual(JSON.parse(call.arguments), expected);
     input.push(call, { type: 'function_call_output', call_id: call.call_id, output: result });
     const second = await openai.responses.create({ model: 'tools', input, tools: responseTools });
     assert.equal(second.output_text, quoted);
@@ -145,7 +145,7 @@ describe('the openai package', () => {
     const first = await stream.finalResponse();
     const call = first.output[0];
     assert.ok(call?.type === 'function_call');
-    assert.deepEqual(JSON.parse(deltas), wanted);
+    assert.deepEqual(JSON.parse(deltas), expected);
     assert.equal(call.arguments, deltas);
     input.push(
       { type: 'function_call', call_id: call.call_id, name: call.name, arguments: call.arguments },
@@ -220,7 +220,7 @@ describe('the @anthropic-ai/sdk package', () => {
       assert.equal(first.stop_reason, 'tool_use');
       const call = first.content[0];
       assert.ok(call?.type === 'tool_use');
-      assert.deepEqual(call.input, wanted);
+      assert.deepEqual(call.input, expected);
       assert.match(call.id, /^toolu_[0-9a-z]+$/);
       messages.push(
         { role: 'assistant', content: first.content },

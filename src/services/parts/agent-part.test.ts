@@ -27,8 +27,8 @@ function part(status: Partial<Status>, agent: Partial<EnabledAgent> = {}, called
       return { answer: 'ready', agent: 'x 1', startedMs: 500, answeredMs: 1500 };
     },
   };
-  const known = { id: 'x', name: 'X', description: 'An agent', version: '1.2.3', problem: null, ...agent };
-  return agentPart({ agent: known, agents, now: () => 3000 });
+  const agentRow = { id: 'x', name: 'X', description: 'An agent', version: '1.2.3', problem: null, ...agent };
+  return agentPart({ agent: agentRow, agents, now: () => 3000 });
 }
 
 describe('an agent as a service', () => {

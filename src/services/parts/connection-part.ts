@@ -101,11 +101,11 @@ function lastTest({ lastError, lastTestedAt, status }: ConnectionRecord): Check 
 }
 
 function reasonOf(condition: Condition): { code: string; message: string } {
-  return { code: condition.state.replace('-', '_'), message: said(condition) };
+  return { code: condition.state.replace('-', '_'), message: conditionText(condition) };
 }
 
 /** `cooling until 12:00:03 UTC: rate limit`. */
-function said(condition: Condition): string {
+function conditionText(condition: Condition): string {
   const until =
     'until' in condition ? ` until ${new Date(condition.until).toISOString().slice(11, 19)} UTC` : '';
   return 'reason' in condition ? `${condition.state}${until}: ${condition.reason}` : condition.state;
@@ -119,7 +119,9 @@ function lastRequests(conditions: ConnectionPartInput['conditions']): Check {
   if (worst === undefined) return { name, observed_at, status: 'pass', output: 'nothing is held against it' };
   const output = conditions
     .slice(0, 5)
-    .map(({ condition, model }) => (model === null ? said(condition) : `${model} ${said(condition)}`))
+    .map(({ condition, model }) =>
+      model === null ? conditionText(condition) : `${model} ${conditionText(condition)}`,
+    )
     .join('; ');
   const fails = worst.model === null && worst.condition.state === 'needs-attention';
   return { name, observed_at, status: fails ? 'fail' : 'warn', output };

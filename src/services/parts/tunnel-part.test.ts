@@ -49,13 +49,13 @@ describe('a tunnel as a service', () => {
   });
 
   it('is tested through the internet, at its own address', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const answers = (status: number) => async (url: string) => {
-      asked.push(url);
+      requests.push(url);
       return status;
     };
     assert.equal((await part({}, answers(200)).probe?.())?.valid, true);
-    assert.deepEqual(asked, ['https://g.ngrok.app:8443/healthz']);
+    assert.deepEqual(requests, ['https://g.ngrok.app:8443/healthz']);
     assert.match((await part({}, answers(530)).probe?.())?.message ?? '', /does not answer.*HTTP 530/);
     const lost = await part({}, () => Promise.reject(new Error('no such host'))).probe?.();
     assert.match(lost?.message ?? '', /does not answer.*no such host/);

@@ -165,8 +165,8 @@ describe('configuring and restoring', () => {
       const [path = ''] = (await configureTool(place, { tool, ...target })).files.map((file) => file.path);
       const file = id === 'omp' ? path.replace('models.yml', 'config.yml') : path;
       await writeFile(file, change(await readFile(file, 'utf8')));
-      const { drifted, status: found } = await readToolConfig(place, tool, [root]);
-      assert.equal(found, 'not_configured');
+      const { drifted, status: toolStatus } = await readToolConfig(place, tool, [root]);
+      assert.equal(toolStatus, 'not_configured');
       await configureTool(place, { tool, ...target });
       assert.equal(await status(tool), 'configured', 'a second setup mends it');
       return drifted;

@@ -158,7 +158,7 @@ async function readBack({ entries, format, path }: PlannedFile): Promise<void> {
   const { bytes } = await readState(path);
   const read = formats[format].read(decoded(bytes, path));
   const wrong = entries.find(
-    (entry) => !read.ok || !isDeepStrictEqual(resolvePath(read.value, entry.path).found, entry.after),
+    (entry) => !read.ok || !isDeepStrictEqual(resolvePath(read.value, entry.path).existing, entry.after),
   );
   if (wrong === undefined) return;
   throw new GatewayError(

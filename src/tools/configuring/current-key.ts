@@ -17,8 +17,8 @@ export async function currentKey({ recipe }: Tool, machine: Machine): Promise<st
     for (const setting of file.settings) {
       const place = filledPath(setting.path, noValues);
       if (!uses(setting, 'api_key') || pathText(place).includes('<')) continue;
-      const { found } = resolvePath(read.value, place);
-      if (typeof found === 'string') return found;
+      const { existing } = resolvePath(read.value, place);
+      if (typeof existing === 'string') return existing;
     }
   }
   return null;

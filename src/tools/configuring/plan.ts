@@ -122,16 +122,16 @@ function wantedEntries(file: ConfigFile, values: Values, before: JsonObject): Ch
   const set = file.settings.flatMap((setting) => {
     const filled = filledSetting(setting, values);
     if (filled === null) return [];
-    const { found } = resolvePath(before, filled.path);
-    if (filled.ifAbsent && found !== undefined) return [];
-    return isDeepStrictEqual(found, filled.value)
+    const { existing } = resolvePath(before, filled.path);
+    if (filled.ifAbsent && existing !== undefined) return [];
+    return isDeepStrictEqual(existing, filled.value)
       ? []
-      : [{ path: filled.path, before: found, after: filled.value, loose: filled.ifAbsent }];
+      : [{ path: filled.path, before: existing, after: filled.value, loose: filled.ifAbsent }];
   });
   const removed = (file.conflicts ?? []).flatMap((template) => {
     const path = filledPath(template, values);
-    const { found } = resolvePath(before, path);
-    return found === undefined ? [] : [{ path, before: found, after: undefined, loose: false }];
+    const { existing } = resolvePath(before, path);
+    return existing === undefined ? [] : [{ path, before: existing, after: undefined, loose: false }];
   });
   return [...set, ...removed];
 }
@@ -142,7 +142,7 @@ function madeBy(entries: readonly ChangedEntry[], before: JsonObject): Path[] {
     if (after === undefined) continue;
     for (let length = path.length - 1; length > 0; length -= 1) {
       const parent = path.slice(0, length);
-      if (resolvePath(before, parent).found === undefined) newPaths.set(pathText(parent), parent);
+      if (resolvePath(before, parent).existing === undefined) newPaths.set(pathText(parent), parent);
     }
   }
   return [...newPaths.values()].sort((a, b) => b.length - a.length);

@@ -122,7 +122,7 @@ function withoutOurs(
       const currentValue = (entry: Path): Json | undefined => {
         const read = editor.read(current);
         if (!read.ok) throw new FileEditError(`${read.problem} (line ${read.line}, column ${read.column})`);
-        return resolvePath(read.value, entry).found;
+        return resolvePath(read.value, entry).existing;
       };
       for (const entry of entries.toReversed()) {
         const value = currentValue(entry.path);
@@ -146,8 +146,8 @@ function withoutOurs(
   return { text: current, kept: [...new Set(keptEntries)] };
 }
 
-function isWritten(found: Json | undefined, written: string): boolean {
-  return found !== undefined && valueDigest(found) === written;
+function isWritten(value: Json | undefined, written: string): boolean {
+  return value !== undefined && valueDigest(value) === written;
 }
 
 function isInside(path: Path, group: Path): boolean {

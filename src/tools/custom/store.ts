@@ -57,11 +57,11 @@ export async function addCustomTool(
   const tool = result.data;
   checkPlace(tool, place);
   if (findTool(tool.id) !== null)
-    throw taken(`The catalogue has a tool "${tool.id}" already: take another id`);
+    throw idTaken(`The catalogue has a tool "${tool.id}" already: take another id`);
   const others = await readCustomTools(place.dataDir);
   const exists = others.some(({ id }) => id === tool.id);
   if (exists && !replace)
-    throw taken(`There is a tool "${tool.id}" already: repeat with --replace, or take another id`);
+    throw idTaken(`There is a tool "${tool.id}" already: repeat with --replace, or take another id`);
   await write(place.dataDir, [...others.filter(({ id }) => id !== tool.id), tool]);
   return customEntry(tool);
 }
@@ -100,7 +100,7 @@ function checkPlace(tool: CustomTool, { dataDir, machine }: Pick<ToolPlace, 'dat
     throw refuse("lies in the gateway's own data directory");
 }
 
-function taken(message: string): GatewayError {
+function idTaken(message: string): GatewayError {
   return new GatewayError('conflict', message, { param: 'id' });
 }
 

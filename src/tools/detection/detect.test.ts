@@ -55,29 +55,30 @@ describe('finding the programs of tools', () => {
     const names = [...hanging, 'quick', 'nowhere'];
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const detector = createDetector(machine, 3000);
-    const found = new Map<string, Detection>();
+    const detected = new Map<string, Detection>();
     const detections = names.map(async (name) => {
-      found.set(name, await detector.detect(toolNamed(name)));
+      detected.set(name, await detector.detect(toolNamed(name)));
     });
     const pidOf = async (name: string) => Number(await readFile(join(folder, name), 'utf8').catch(() => '0'));
     const all = async (done: (name: string) => Promise<boolean>) =>
       (await Promise.all(hanging.map(done))).every((one) => one);
     // The clock stands still until all have begun, and the others are over.
-    while (!(await all(async (name) => (await pidOf(name)) > 0)) || !found.has('quick')) await setImmediate();
+    while (!(await all(async (name) => (await pidOf(name)) > 0)) || !detected.has('quick'))
+      await setImmediate();
     t.mock.timers.tick(3000);
     await Promise.all(detections);
     t.mock.timers.reset();
-    assert.deepEqual((await detector.detectAll([toolNamed('quick')])).get('quick'), found.get('quick'));
-    assert.deepEqual(found.get('quick'), {
+    assert.deepEqual((await detector.detectAll([toolNamed('quick')])).get('quick'), detected.get('quick'));
+    assert.deepEqual(detected.get('quick'), {
       installed: true,
       command: 'quick',
       commandPath: join(folder, 'bin/quick'),
       runnable: true,
       version: '4.5.6',
     });
-    assert.deepEqual(found.get('nowhere'), { installed: false, runnable: false });
+    assert.deepEqual(detected.get('nowhere'), { installed: false, runnable: false });
     for (const name of hanging) {
-      const { installed, reason, runnable } = found.get(name) ?? {};
+      const { installed, reason, runnable } = detected.get(name) ?? {};
       assert.deepEqual([installed, runnable], [true, false]);
       assert.match(reason ?? '', /did not answer --version within 3 seconds/);
       const pid = await pidOf(name);
@@ -98,23 +99,23 @@ describe('finding the programs of tools', () => {
       );
     const variables = { PATH: [join(folder, 'all'), '/usr/bin', '/bin'].join(delimiter) };
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    const found = new Map<string, Detection>();
+    const detected = new Map<string, Detection>();
     const detector = createDetector({ ...machine, variables });
     const detections = shown.map(async (tool) => {
-      found.set(tool.id, await detector.detect(tool));
+      detected.set(tool.id, await detector.detect(tool));
     });
     const started = async () =>
       (await readdir(join(folder, 'all'))).filter((name) => name.endsWith('.started')).length;
     // The clock stands still: so many run side by side, and the others have answered.
-    while ((await started()) < slow.size || found.size < shown.length - slow.size) await setImmediate();
+    while ((await started()) < slow.size || detected.size < shown.length - slow.size) await setImmediate();
     assert.deepEqual(
-      [...slow].filter((id) => found.has(id)),
+      [...slow].filter((id) => detected.has(id)),
       [],
     );
     t.mock.timers.tick(5000);
     await Promise.all(detections);
     for (const { id } of shown) {
-      const detection = found.get(id) ?? { installed: false, runnable: false };
+      const detection = detected.get(id) ?? { installed: false, runnable: false };
       const { config } = batchStatus('any', detection, unread);
       assert.equal(config.status, slow.has(id) ? 'unknown' : 'not_configured', id);
       if (slow.has(id)) assert.match(detection.reason ?? '', /within 5 seconds/);
@@ -160,9 +161,9 @@ describe('finding the programs of tools', () => {
       '{"version": "7.8.9", "bin": "cli"}',
     );
     const variables = { PATH: join(folder, 'bin/node_modules/some-tool') };
-    const found = await createDetector({ ...machine, variables }).detect(toolNamed('cli'));
-    assert.deepEqual([found.version, found.runnable], ['7.8.9', false]);
-    assert.match(found.reason ?? '', /exit code 1/);
+    const detection = await createDetector({ ...machine, variables }).detect(toolNamed('cli'));
+    assert.deepEqual([detection.version, detection.runnable], ['7.8.9', false]);
+    assert.match(detection.reason ?? '', /exit code 1/);
   });
 
   it('knows the version of a package without running it, where recipes differ', async () => {

@@ -27,7 +27,7 @@ export interface Detector {
   /** All at once. */
   detectAll(tools: readonly Detectable[]): Promise<Map<string, Detection>>;
   /** What is known without running it: where it is, and its version from an earlier detection or its npm package. */
-  known(tool: Detectable): Promise<Detection>;
+  withoutRunning(tool: Detectable): Promise<Detection>;
   /** What is known of its version without running it: from an earlier detection, or from its npm package. */
   knownVersion(tool: Tool): Promise<string | null>;
   /** Forgets everything, for whoever has installed something. */
@@ -41,11 +41,11 @@ interface Remembered {
 
 export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Detector {
   const remembered = new Map<string, Remembered>();
-  const look = async (tool: Detectable, found: (binary: Binary) => void): Promise<Detection> => {
+  const look = async (tool: Detectable, onBinary: (binary: Binary) => void): Promise<Detection> => {
     const started = performance.now();
     const binary = await findBinary(tool.binaries, machine);
     if (binary === null) return detectExtension(tool, machine);
-    found(binary);
+    onBinary(binary);
     const stamp = await stampOf(tool, binary, machine);
     const cached = remembered.get(tool.id);
     if (cached?.stamp === stamp) return cached.detection;
@@ -56,11 +56,11 @@ export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Dete
     return detection;
   };
   const detect = (tool: Detectable) => {
-    let known: Binary | null = null;
+    let foundBinary: Binary | null = null;
     const detection = look(tool, (binary) => {
-      known = binary;
+      foundBinary = binary;
     });
-    return withDeadline(detection, timeoutMs, () => tooSlow(known, timeoutMs));
+    return withDeadline(detection, timeoutMs, () => tooSlow(foundBinary, timeoutMs));
   };
   const detectNow = async (tool: Detectable): Promise<Detection> => {
     const binary = await findBinary(tool.binaries, machine);
@@ -77,7 +77,7 @@ export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Dete
       const detections = await Promise.all(tools.map(async (tool) => [tool.id, await detect(tool)] as const));
       return new Map(detections);
     },
-    known: detectNow,
+    withoutRunning: detectNow,
     // Versions matter only where their recipes differ.
     knownVersion: async (tool) =>
       tool.formerRecipes === undefined ? null : ((await detectNow(tool)).version ?? null),
@@ -92,10 +92,10 @@ export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Dete
 export async function withDeadline(
   detection: Promise<Detection>,
   timeoutMs: number,
-  known: () => Detection = () => tooSlow(null, timeoutMs),
+  fallback: () => Detection = () => tooSlow(null, timeoutMs),
 ): Promise<Detection> {
   const { promise, resolve } = Promise.withResolvers<Detection>();
-  const timer = setTimeout(() => resolve(known()), timeoutMs + CLEARING_MS);
+  const timer = setTimeout(() => resolve(fallback()), timeoutMs + CLEARING_MS);
   try {
     return await Promise.race([detection, promise]);
   } finally {
@@ -124,10 +124,10 @@ export async function isInstalled({ binaries, extension }: Tool, machine: Machin
 }
 
 async function detectExtension({ extension }: Detectable, machine: Machine): Promise<Detection> {
-  const [found] = extension === undefined ? [] : await findExtension(extension, machine);
-  if (found === undefined) return { installed: false, runnable: false };
-  const version = found.version === null ? {} : { version: found.version };
-  return { installed: true, runnable: true, commandPath: found.path, ...version };
+  const [newest] = extension === undefined ? [] : await findExtension(extension, machine);
+  if (newest === undefined) return { installed: false, runnable: false };
+  const version = newest.version === null ? {} : { version: newest.version };
+  return { installed: true, runnable: true, commandPath: newest.path, ...version };
 }
 
 async function examine(

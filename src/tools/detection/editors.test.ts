@@ -39,10 +39,10 @@ describe('extensions of editors', () => {
     await install('.vscode/extensions/rooveterinaryinc.roo-cline-nightly-9.9.9', '9.9.9');
     await install('.vscode/extensions/rooveterinaryinc.roo-cline-3.9.0', '3.9.0');
     const newest = await install('.vscode/extensions/rooveterinaryinc.roo-cline-3.52.1-linux-x64', '3.52.1');
-    const found = { installed: true, runnable: true, commandPath: newest, version: '3.52.1' };
-    assert.deepEqual(await detector.detect(roo()), found);
-    const gone = { 'rooveterinaryinc.roo-cline-3.52.1-linux-x64': true };
-    await writeFile(join(home, '.vscode/extensions/.obsolete'), JSON.stringify(gone));
+    const expected = { installed: true, runnable: true, commandPath: newest, version: '3.52.1' };
+    assert.deepEqual(await detector.detect(roo()), expected);
+    const obsolete = { 'rooveterinaryinc.roo-cline-3.52.1-linux-x64': true };
+    await writeFile(join(home, '.vscode/extensions/.obsolete'), JSON.stringify(obsolete));
     assert.equal((await detector.detect(roo())).version, '3.9.0');
   });
 
@@ -50,8 +50,8 @@ describe('extensions of editors', () => {
     const path = await install('.windsurf/extensions/continue.continue-1.4.2', '1.4.2');
     const tool = findTool('continue');
     assert.ok(tool !== null);
-    const found = { installed: true, runnable: true, commandPath: path, version: '1.4.2' };
-    assert.deepEqual(await createDetector(machine).detect(tool), found);
+    const expected = { installed: true, runnable: true, commandPath: path, version: '1.4.2' };
+    assert.deepEqual(await createDetector(machine).detect(tool), expected);
   });
 
   it('have a file in each editor that has them, and in VS Code where none has', async () => {

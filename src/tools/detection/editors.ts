@@ -62,11 +62,11 @@ async function newestIn(editor: Editor, id: string, machine: Machine): Promise<E
   const { join } = pathsOf(machine);
   const folder = expanded(editor.extensions, machine);
   if (folder === null) return null;
-  const [names, gone] = await Promise.all([readdir(folder).catch(() => []), removedFrom(folder, machine)]);
+  const [names, removed] = await Promise.all([readdir(folder).catch(() => []), removedFrom(folder, machine)]);
   const prefix = `${id.toLowerCase()}-`;
   const versions = names
     .filter((name) => name.toLowerCase().startsWith(prefix) && /^\d/.test(name.slice(prefix.length)))
-    .filter((name) => !gone.has(name))
+    .filter((name) => !removed.has(name))
     .sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
   const [newest] = versions;
   if (newest === undefined) return null;

@@ -59,15 +59,15 @@ function runVersion(
   machine: Machine,
   folder: string,
   timeoutMs: number,
-  { args: asked, pattern }: VersionQuestion,
+  { args: versionArgs, pattern }: VersionQuestion,
 ): Promise<ProbeResult> {
-  const words = asked.join(' ');
+  const words = versionArgs.join(' ');
   const windows = machine.platform === 'win32';
   // Files of cmd.exe are not programs of their own.
   const script = windows && /\.(cmd|bat)$/i.test(binary.path);
   const [file, args] = script
     ? [machine.variables['ComSpec'] ?? 'cmd.exe', ['/d', '/s', '/c', `""${binary.path}" ${words}"`]]
-    : [binary.path, [...asked]];
+    : [binary.path, [...versionArgs]];
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       cwd: folder,

@@ -206,8 +206,8 @@ function pathOf(address: string): string {
   return new URL(address).pathname.replace(/\/$/, '');
 }
 
-function keyFinding({ name }: Tool, key: string | null, { key: found }: Route): Finding {
-  if (key !== null || found.status !== 'ok') return found;
+function keyFinding({ name }: Tool, key: string | null, { key: finding }: Route): Finding {
+  if (key !== null || finding.status !== 'ok') return finding;
   return warn(`none is known here: give the one that ${name} has with --api-key. The owner's own was used`);
 }
 
@@ -215,13 +215,15 @@ function keyFinding({ name }: Tool, key: string | null, { key: found }: Route): 
 function modelFinding(
   { name }: Tool,
   { isOwn, model }: { isOwn: boolean; model: string | null },
-  { model: found }: Route,
+  { model: finding }: Route,
 ): Finding {
   if (model === null)
     return fail(
       `${name} asks for models by their own names, and no connection here has one: name a model with --model`,
     );
-  return isOwn ? found : { ...found, message: `none is set for ${name}, so one was tried: ${found.message}` };
+  return isOwn
+    ? finding
+    : { ...finding, message: `none is set for ${name}, so one was tried: ${finding.message}` };
 }
 
 /** The request itself, without filler. */

@@ -65,9 +65,9 @@ export async function prove(input: ProofInput): Promise<Proof> {
         const { status, text } = await send(`${address}/v1/models`, 'GET', { key, headers: {}, body: {} });
         return status === 200 ? modelIds(JSON.parse(text)) : null;
       },
-      async ask({ url, ...asked }) {
-        const answer = await send(url, 'POST', asked);
-        if (asked.headers['x-gateway-dry-run'] === undefined)
+      async ask({ url, ...init }) {
+        const answer = await send(url, 'POST', init);
+        if (init.headers['x-gateway-dry-run'] === undefined)
           requestId = answer.headers['x-request-id'] ?? null;
         return answer;
       },

@@ -100,12 +100,12 @@ function lossOf(target: DryRunTarget): string[] {
   const name = `${nameOf(target)} (${format})`;
   if (error !== null)
     return [`${name} cannot be asked: ${error.message}${error.param === null ? '' : ` (${error.param})`}`];
-  const said = [
+  const losses = [
     ...(dropped.length === 0 ? [] : [`is not told ${dropped.join(', ')}`]),
     ...(lowered === null ? [] : [`gets ${lowered}`]),
     ...(added === null ? [] : ['gets a turn of the user that the tool did not write']),
   ];
-  return said.length === 0 ? [] : [`${name} ${said.join(', and ')}`];
+  return losses.length === 0 ? [] : [`${name} ${losses.join(', and ')}`];
 }
 
 function nameOf({ connection, model }: DryRunTarget): string {

@@ -10,8 +10,8 @@ interface Drift {
 export function mendingCommand(id: string, { drifted, model }: Drift): string | null {
   if (drifted.length === 0) return null;
   // A name that a shell would read otherwise is left to whoever repeats the command.
-  const given = model !== null && /^[\w./:@+-]+$/.test(model) ? ` --model ${model}` : '';
-  return `gateway tools configure ${id}${given}`;
+  const modelFlag = model !== null && /^[\w./:@+-]+$/.test(model) ? ` --model ${model}` : '';
+  return `gateway tools configure ${id}${modelFlag}`;
 }
 
 /** What has drifted and how to mend it, in one sentence; null when nothing has. */

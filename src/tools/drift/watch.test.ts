@@ -16,13 +16,13 @@ it('tells once of a tool that no longer is as the gateway set it up, and once wh
     const machine = { platform: process.platform, home, variables: {} };
     const place = { machine, dataDir: join(folder, 'data'), now: Date.now };
     const root = 'http://127.0.0.1:20128';
-    const told: string[] = [];
+    const reports: string[] = [];
     const look = createDriftWatch({
       place,
       tool: async (id) => findTool(id),
       root: () => root,
       onChange: ({ id }, drift) =>
-        told.push(drift === null ? `${id} is well` : `${drift.entries.join()}: ${drift.mend}`),
+        reports.push(drift === null ? `${id} is well` : `${drift.entries.join()}: ${drift.mend}`),
     });
     await look();
     const tool = findTool('codex');
@@ -31,25 +31,25 @@ it('tells once of a tool that no longer is as the gateway set it up, and once wh
     const { path } = await setUp();
     assert.ok(path);
     await look();
-    assert.deepEqual(told, []);
+    assert.deepEqual(reports, []);
 
     const text = await readFile(path, 'utf8');
     await writeFile(path, text.replace('model_provider = "modelgate"', 'model_provider = "openai"'));
     await look();
     await look();
-    assert.deepEqual(told.splice(0), ['model_provider: gateway tools configure codex --model auto']);
+    assert.deepEqual(reports.splice(0), ['model_provider: gateway tools configure codex --model auto']);
 
     await setUp();
     await look();
-    assert.deepEqual(told.splice(0), ['codex is well']);
+    assert.deepEqual(reports.splice(0), ['codex is well']);
 
     await rm(path);
     await look();
-    assert.match(told.splice(0).join(), /base_url: gateway tools configure codex/);
+    assert.match(reports.splice(0).join(), /base_url: gateway tools configure codex/);
     await setUp();
     await restoreTool(place, { tool, backupId: null });
     await look();
-    assert.deepEqual(told, ['codex is well'], 'what was restored is meant so');
+    assert.deepEqual(reports, ['codex is well'], 'what was restored is meant so');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

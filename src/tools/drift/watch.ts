@@ -33,19 +33,19 @@ interface Seen {
 export function createDriftWatch({ onChange, place, root, tool }: DriftWatchInput): () => Promise<void> {
   const seen = new Map<string, Seen>();
   const look = async (id: string): Promise<void> => {
-    const found = await tool(id);
-    if (found === null) return;
+    const tracked = await tool(id);
+    if (tracked === null) return;
     const before = seen.get(id);
-    const stamp = await stampOf(found, place);
+    const stamp = await stampOf(tracked, place);
     if (before?.stamp === stamp) return;
     // It brings the parsers of every format, which most gateways never need.
     const { readToolConfig } = await import('../status.ts');
-    const config = await readToolConfig(place, found, [root()]);
+    const config = await readToolConfig(place, tracked, [root()]);
     const drifted = config.drifted.join('\n');
     seen.set(id, { stamp, drifted });
     if (drifted === (before?.drifted ?? '')) return;
     const mend = mendingCommand(id, config);
-    onChange(found, mend === null ? null : { entries: config.drifted, mend });
+    onChange(tracked, mend === null ? null : { entries: config.drifted, mend });
   };
   return async () => {
     // A tool without a backup was never written.
@@ -59,8 +59,8 @@ async function stampOf({ id, recipe }: Tool, { dataDir, machine }: ToolPlace): P
   const backups = await readdir(join(dataDir, 'tool-backups', id)).catch(() => []);
   const files = await locateFiles(recipe, machine);
   const times = files.map(async ({ path }) => {
-    const found = await stat(path).catch(() => null);
-    return found === null ? path : `${path} ${found.mtimeMs} ${found.size}`;
+    const stats = await stat(path).catch(() => null);
+    return stats === null ? path : `${path} ${stats.mtimeMs} ${stats.size}`;
   });
   return [...backups.sort().slice(-1), ...(await Promise.all(times))].join('\n');
 }

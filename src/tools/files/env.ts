@@ -38,23 +38,23 @@ export const envSyntax: Syntax = {
 
 const pattern = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*/;
 
-function assignments(text: string): { found: Assignment[]; problem: number | null } {
-  const found: Assignment[] = [];
+function assignments(text: string): { list: Assignment[]; problem: number | null } {
+  const list: Assignment[] = [];
   let line = 0;
   while (line < text.length) {
     const rest = text.slice(line, nextLine(text, line));
     const match = pattern.exec(rest);
     if (match === null) {
-      if (!/^\s*(#|$)/.test(rest)) return { found, problem: line };
+      if (!/^\s*(#|$)/.test(rest)) return { list, problem: line };
       line += rest.length;
       continue;
     }
     const start = line + match[0].length;
     const { end, value } = valueAt(text, start);
-    found.push({ name: match[1] ?? '', value, start, end, line });
+    list.push({ name: match[1] ?? '', value, start, end, line });
     line = nextLine(text, end);
   }
-  return { found, problem: null };
+  return { list, problem: null };
 }
 
 /** A quoted value may go over several lines; a bare one ends at ` #` or at the end of its line. */
@@ -85,16 +85,16 @@ function closing(text: string, start: number, quote: string): number {
 }
 
 function read(text: string): ReadResult {
-  const { found, problem } = assignments(text);
+  const { list, problem } = assignments(text);
   if (problem !== null) {
     const line = text.slice(0, problem).split('\n').length;
     return { ok: false, problem: 'It is not a line of the form NAME=value', line, column: 1 };
   }
-  return { ok: true, value: Object.fromEntries(found.map(({ name, value }) => [name, value])) };
+  return { ok: true, value: Object.fromEntries(list.map(({ name, value }) => [name, value])) };
 }
 
 function lastOf(text: string, key: Key | undefined): Assignment {
-  const last = assignments(text).found.findLast(({ name }) => name === key);
+  const last = assignments(text).list.findLast(({ name }) => name === key);
   if (last === undefined) throw new FileEditError(`${key} was not found`);
   return last;
 }

@@ -70,10 +70,12 @@ describe('editing configuration files', () => {
         const before = format.read(text);
         assert.ok(before.ok, text);
         const after = setAll(format, text, entries);
-        const kept = format.read(entries.reduceRight((rest, { path }) => format.remove(rest, path), after));
-        assert.ok(kept.ok);
+        const restored = format.read(
+          entries.reduceRight((rest, { path }) => format.remove(rest, path), after),
+        );
+        assert.ok(restored.ok);
         for (const [key, value] of Object.entries(before.value)) {
-          if (!['env', 'list'].includes(key)) assert.deepEqual(kept.value[key], value);
+          if (!['env', 'list'].includes(key)) assert.deepEqual(restored.value[key], value);
         }
         assert.equal(after.startsWith('\ufeff'), text.startsWith('\ufeff'), 'the byte order mark');
         if (text.includes('\n')) {

@@ -42,30 +42,30 @@ export function fileFormat(syntax: Syntax): FileFormat {
     read: (text) => syntax.read(withoutMark(text)),
     set: (text, path, value) =>
       edited(syntax, text, path, (before, body) => {
-        const { found, keys } = resolvePath(before, path);
-        if (found !== undefined && isDeepStrictEqual(found, value)) return null;
-        const wanted = setAt(before, path, value);
+        const { existing, keys } = resolvePath(before, path);
+        if (existing !== undefined && isDeepStrictEqual(existing, value)) return null;
+        const changedValue = setAt(before, path, value);
         const depth = existingDepth(before, keys);
         const target = keys.slice(0, depth + 1);
-        const subtree = valueAt(wanted, target);
+        const subtree = valueAt(changedValue, target);
         if (subtree === undefined) throw new FileEditError(`${pathText(path)} cannot be set`);
         const exists = valueAt(before, target) !== undefined;
         const next = exists
           ? syntax.replace(body, target, subtree)
           : syntax.insert(body, target.slice(0, -1), target[depth] ?? '', subtree);
-        return { next, wanted: [wanted] };
+        return { next, accepted: [changedValue] };
       }),
     remove: (text, path) =>
       edited(syntax, text, path, (before, body) => {
-        const { found, keys } = resolvePath(before, path);
-        if (found === undefined) return null;
-        return { next: syntax.remove(body, keys), wanted: withoutEntry(before, keys) };
+        const { existing, keys } = resolvePath(before, path);
+        if (existing === undefined) return null;
+        return { next: syntax.remove(body, keys), accepted: withoutEntry(before, keys) };
       }),
   };
 }
 
 /** A changed text and the values that it may have then, or null when nothing has to change. */
-type Change = (before: JsonObject, body: string) => { next: string; wanted: readonly JsonObject[] } | null;
+type Change = (before: JsonObject, body: string) => { next: string; accepted: readonly JsonObject[] } | null;
 
 function edited(syntax: Syntax, text: string, path: Path, change: Change): string {
   const body = withoutMark(text);
@@ -74,7 +74,7 @@ function edited(syntax: Syntax, text: string, path: Path, change: Change): strin
   const made = change(before.value, body);
   if (made === null) return text;
   const after = syntax.read(made.next);
-  const exact = after.ok && made.wanted.some((value) => isDeepStrictEqual(after.value, value));
+  const exact = after.ok && made.accepted.some((value) => isDeepStrictEqual(after.value, value));
   if (!exact)
     throw new FileEditError(`${pathText(path)} cannot be changed without touching other entries of the file`);
   return text.startsWith(MARK) ? MARK + made.next : made.next;

@@ -15,7 +15,7 @@ export type Key = string | number;
 interface Resolved {
   keys: Key[];
   /** Undefined when nothing stands there. */
-  found: Json | undefined;
+  existing: Json | undefined;
 }
 
 /** Where `path` leads in a file that holds `value`. @throws FileEditError when something else stands in the way */
@@ -27,7 +27,7 @@ export function resolvePath(value: JsonObject, path: Path): Resolved {
     keys.push(key);
     current = entryOf(current, key);
   }
-  return { keys, found: current };
+  return { keys, existing: current };
 }
 
 function keyOf(parent: Json | undefined, step: Path[number], way: Path): Key {

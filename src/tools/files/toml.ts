@@ -79,9 +79,9 @@ function namesOf(key: AST.TOMLKey): string[] {
 
 /** Every `key = value` of the file with the keys that lead to it. */
 function pairs(top: AST.TOMLTopLevelTable): { pair: AST.TOMLKeyValue; keys: readonly Key[] }[] {
-  const found: { pair: AST.TOMLKeyValue; keys: readonly Key[] }[] = [];
+  const list: { pair: AST.TOMLKeyValue; keys: readonly Key[] }[] = [];
   const visit = (pair: AST.TOMLKeyValue): void => {
-    found.push({ pair, keys: keysOfValue(pair.value) });
+    list.push({ pair, keys: keysOfValue(pair.value) });
     visitValue(pair.value);
   };
   const visitValue = (value: AST.TOMLContentNode): void => {
@@ -92,13 +92,13 @@ function pairs(top: AST.TOMLTopLevelTable): { pair: AST.TOMLKeyValue; keys: read
     if (node.type === 'TOMLKeyValue') visit(node);
     else node.body.forEach(visit);
   }
-  return found;
+  return list;
 }
 
 function pairAt(text: string, keys: readonly Key[]): AST.TOMLKeyValue {
-  const found = pairs(parse(text)).find((one) => same(one.keys, keys));
-  if (found === undefined) throw new FileEditError(`${keys.join('.')} is spread over several places`);
-  return found.pair;
+  const match = pairs(parse(text)).find((one) => same(one.keys, keys));
+  if (match === undefined) throw new FileEditError(`${keys.join('.')} is spread over several places`);
+  return match.pair;
 }
 
 /** The inline table or array at `keys`, or null when no value stands there, as for tables with a header. */
@@ -106,14 +106,14 @@ function inlineAt(
   top: AST.TOMLTopLevelTable,
   keys: readonly Key[],
 ): AST.TOMLInlineTable | AST.TOMLArray | null {
-  let found: AST.TOMLInlineTable | AST.TOMLArray | null = null;
+  let match: AST.TOMLInlineTable | AST.TOMLArray | null = null;
   const visit = (value: AST.TOMLContentNode): void => {
     if (value.type === 'TOMLValue') return;
-    if (same(keysOfValue(value), keys)) found = value;
+    if (same(keysOfValue(value), keys)) match = value;
     if (value.type === 'TOMLArray') value.elements.forEach(visit);
   };
   for (const { pair } of pairs(top)) visit(pair.value);
-  return found;
+  return match;
 }
 
 function bracketed(node: AST.TOMLInlineTable | AST.TOMLArray) {

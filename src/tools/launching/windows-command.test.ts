@@ -12,7 +12,7 @@ function read(line: string): string {
 
 /** Takes a command line apart as Microsoft's C library does. */
 function argumentsOf(line: string): string[] {
-  const found: string[] = [];
+  const args: string[] = [];
   let current: string | null = null;
   let quoted = false;
   for (let at = 0; at < line.length; at += 1) {
@@ -28,11 +28,11 @@ function argumentsOf(line: string): string[] {
       quoted = !quoted;
       current ??= '';
     } else if (line[at] === ' ' && !quoted) {
-      if (current !== null) found.push(current);
+      if (current !== null) args.push(current);
       current = null;
     } else current = (current ?? '') + line[at];
   }
-  return current === null ? found : [...found, current];
+  return current === null ? args : [...args, current];
 }
 
 describe('starting programs on Windows', () => {

@@ -259,8 +259,8 @@ const plain: ChatHabits = {
 export function chatSample(id: string): Sample {
   const { bytes, headers, members, parts, seenIn, tools } = habits[id] ?? plain;
   const [calls = ''] = Object.keys(tools);
-  const asked = question(calls);
-  const content: Json = parts ? [{ type: 'text', text: asked }] : asked;
+  const questionText = question(calls);
+  const content: Json = parts ? [{ type: 'text', text: questionText }] : questionText;
   const body: JsonObject = {
     model: '<model>',
     messages: [

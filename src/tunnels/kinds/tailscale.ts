@@ -16,7 +16,7 @@ export const tailscale: TunnelKind = {
   args: ({ url }) => ['funnel', url],
   reader() {
     let available = false;
-    let asked = false;
+    let reported = false;
     return (text) => {
       const line = text.trim();
       if (line === 'Available on the internet:') available = true;
@@ -25,8 +25,8 @@ export const tailscale: TunnelKind = {
       const url = address.exec(line)?.[1];
       if (url !== undefined && available) return { kind: 'url', url };
       // A question whose answer is a page to visit.
-      if (/not enabled on your tailnet|to enable, visit/i.test(line)) asked = true;
-      if (asked && line.startsWith('https://login.tailscale.com/'))
+      if (/not enabled on your tailnet|to enable, visit/i.test(line)) reported = true;
+      if (reported && line.startsWith('https://login.tailscale.com/'))
         return {
           kind: 'problem',
           message: `Funnel is not enabled for this tailnet: visit ${line.slice(0, 200)}`,
