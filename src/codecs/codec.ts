@@ -120,13 +120,13 @@ export interface ConversationCodec {
   spelling?(name: string): string;
   /** Whether an encoded request has a turn of the user that the client did not write; absent where none is put in. */
   addsTurn?(request: JsonObject): boolean;
-  /** Those of them that only the format's own vendor is sure to know (`dialect.vendorFields`). */
+  /** Those of them that only the format's own vendor is sure to support (`dialect.vendorFields`). */
   vendorOnly: readonly Concept[];
-  /** Those that only some servers of the format know and are sent on trial (`dialect.cacheFields`). */
+  /** Those that only some servers of the format support and are sent on trial (`dialect.cacheFields`). */
   onTrial?: readonly Concept[];
   /** What models of this name refuse although the format has a word for it. */
   unsupportedBy?(model: string): readonly Concept[];
-  /** Whether searches of earlier turns can be said as such, whoever made them. */
+  /** Whether searches of earlier turns can be expressed as such, also those of other models. */
   searchCalls: boolean;
   /** Whether an answer of an earlier turn can hold pictures. */
   answerImages: boolean;

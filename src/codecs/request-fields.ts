@@ -2,7 +2,7 @@
 export const CACHE_CONTROL = 'cache_control';
 
 /**
- * The fields by which a format asks for what the gateway has to know of every request, also where nothing is translated. Paths go
+ * The fields that the gateway reads from every request, also where nothing is translated. Paths go
  * at most one level down; what is looked for in bytes goes by the last name of a path.
  */
 export interface RequestFields {

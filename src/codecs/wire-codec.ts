@@ -8,7 +8,7 @@ import type { Counting } from './usage/counting.ts';
 import type { ReadFinishReason } from './usage/finish-bytes.ts';
 import type { Usage, WireFormat } from './wire-format.ts';
 
-/** All that the gateway knows of one wire format; what translation needs of it is `TranslationCodec`. Pure: no I/O, no clock, no state. */
+/** One wire format; what translation needs of it is `TranslationCodec`. Pure: no I/O, no clock, no state. */
 export interface Codec {
   format: WireFormat;
   /** Where clients send its requests, below `/v1`; null for a format whose paths are of another kind (`routes.ts`). */

@@ -38,7 +38,7 @@ export interface Adapted {
   /** What the client asked for and the target cannot say, in the client's own words. */
   dropped: string[];
   tools: ToolNames;
-  /** For whoever writes its tools; null where nothing of them is kept. */
+  /** Passed to the encoder of its tools; null where nothing of them is cached. */
   written: WrittenTools | null;
 }
 
@@ -50,7 +50,7 @@ interface Route {
   owner: string | null;
   /** The model's name at the target. */
   model: string;
-  /** What the request calls a concept (`client-words.ts`); its format's first word where nothing else is told. */
+  /** What the request calls a concept (`client-words.ts`); default: its format's first name. */
   wordOf?: (concept: Concept) => string;
   /** Fits a tool's schema, where that is not done anew for each. */
   fit?: FitSchema;
@@ -61,7 +61,7 @@ interface Route {
 }
 
 /**
- * Makes a conversation fit for another format: names and kinds of tools, ids, what only the client's format knows.
+ * Makes a conversation fit for another format: names and kinds of tools, ids, what only the client's format has.
  * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
  */
 export function adapt(requested: Conversation, route: Route): Adapted {
@@ -230,8 +230,8 @@ function refusal(param: string, what: string): GatewayError {
 const TOOL_SEARCH = 'tool_search_tool_';
 
 /**
- * Tools that only another format knows: Anthropic's are refused by name, for the model would be told of abilities
- * that nobody has; those of the responses format are offered by Codex on every request and left out.
+ * Tools that only another format knows: Anthropic's are refused by name, because the model would be offered abilities
+ * that do not exist; those of the responses format are offered by Codex on every request and left out.
  */
 function keptTools(tools: readonly Tool[], target: WireFormat, dropped: string[]): Tool[] {
   return tools.filter((tool) => {
@@ -250,8 +250,8 @@ const turns: Readonly<Partial<Record<WireFormat, string>>> = {
 };
 
 /**
- * Why a part cannot be told another format. A compaction of the vendor's holds all that was said before it, encrypted; one of
- * the gateway's own is told in words and gets as far as here only where it was damaged.
+ * Why a part cannot be translated. A compaction of the vendor's holds all that was said before it, encrypted; one of
+ * the gateway's own is written as text, and arrives here only where it was damaged.
  */
 function untranslatable({ format, name }: NativePart, target: WireFormat): GatewayError {
   const param = turns[format] ?? 'messages';

@@ -2,8 +2,8 @@ import type { Conversation, Message, ToolChoice } from '../model/conversation.ts
 import type { PartReader, StreamPart } from '../model/stream-part.ts';
 
 /**
- * The conversation with the tools that may be called named in words at its end, for a target that has no other way to be
- * told. All tools are sent: without some of them the vendor's prompt cache would no longer know the beginning.
+ * The conversation with a sentence at its end that names the allowed tools, for a target that has no field for
+ * them. All tools are sent: without some of them the beginning would no longer match the vendor's prompt cache.
  */
 export function tellingAllowedTools(conversation: Conversation): Conversation {
   const { messages, toolChoice } = conversation;
@@ -20,14 +20,14 @@ export function tellingAllowedTools(conversation: Conversation): Conversation {
   return { ...conversation, messages: [...messages, reminder] };
 }
 
-/** Those of the tools that may be called, by the names that the target knows. */
+/** The tools that may be called, by the target's names. */
 function allowedNames(conversation: Conversation): string[] {
   const { toolChoice, tools } = conversation;
   const toolNames = new Set(tools.flatMap((tool) => ('name' in tool ? [tool.name] : [])));
   return toolChoice?.kind === 'allowed' ? toolChoice.names.filter((name) => toolNames.has(name)) : [];
 }
 
-/** The choice among the tools, for a target that has no word for some of them: the nearest that it knows. */
+/** The tool choice, for a target that cannot allow only some tools: the nearest that it supports. */
 export function knownChoice(conversation: Conversation): ToolChoice | null {
   const { toolChoice } = conversation;
   if (toolChoice?.kind !== 'allowed') return toolChoice;
@@ -43,9 +43,9 @@ interface HeldBack {
 }
 
 /**
- * An answer whose calls are of allowed tools alone, whether the model was told of it or not: of any other call the client
- * gets a sentence.
- * @param names as the client knows them
+ * An answer with calls of allowed tools alone, whether or not the request could name them: in place of any other call the
+ * client gets a sentence.
+ * @param names the client's names
  */
 export function onlyAllowedCalls(reader: PartReader, names: ReadonlySet<string>): PartReader {
   let calls = 0;

@@ -44,7 +44,7 @@ export class AnswerPrefix {
     }
   }
 
-  /** Whether it is nothing but text and thoughts: half a call, or one that was made already, can be said to nobody else. */
+  /** Whether it is nothing but text and thoughts: a call, whole or not, cannot be continued by another model. */
   get continuable(): boolean {
     return this.#simple;
   }

@@ -20,14 +20,14 @@ export function asParagraphs(texts: readonly string[]): string {
 
 /**
  * The parts with line breaks around the texts that the gateway put in the place of others (`isWorded`), where more text
- * stands before or behind: whoever takes a single string puts them together with nothing between.
+ * stands before or behind: formats with a single string join them without a separator.
  */
 export function setOff<T extends Part>(
   parts: readonly T[],
   isWorded: (part: T, index: number) => boolean,
 ): (T | TextPart)[] {
   if (!parts.some(isWorded)) return [...parts];
-  /** For each part, whether the next text is one that somebody wrote. */
+  /** For each part, whether the next text was written by the user or the model. */
   const leadsToWritten: boolean[] = [];
   let written = false;
   for (const [index, part] of [...parts.entries()].reverse()) {

@@ -15,7 +15,7 @@ const aliases: Readonly<Record<string, RegExp>> = {
   [CACHE_CONTROL]: /cache_control|prompt caching/i,
 };
 
-/** The ways in which servers say that they do not know or take something, as against a bad value of it. */
+/** How servers' errors say that a field is unknown or not accepted, as opposed to a bad value of it. */
 const refusal =
   /not support|unsupported|unrecognized|unknown|not permitted|not allowed|unexpected|extra (input|field|param)|not enabled|not available|is not valid for|deprecated/i;
 

@@ -7,7 +7,7 @@ interface HeldCall {
   restored(text: string): string;
 }
 
-/** Gives the parts of an upstream's answer the tool names, kinds and arguments that the client knows. */
+/** Gives the parts of an upstream's answer the client's tool names, kinds and arguments. */
 export function restoreTools(reader: PartReader, names: ToolNames): PartReader {
   /** Calls whose arguments leave as another text than they came, which is known once they are whole. */
   const heldCalls = new Map<number, HeldCall>();

@@ -5,7 +5,7 @@ import type { ToolTable } from './tool-names.ts';
 /** Entries of a request's tools, by the tool that each was written for. */
 export type WrittenTools = WeakMap<Tool, readonly JsonObject[]>;
 
-/** The tools of a conversation as a target can be told of them. */
+/** The tools of a conversation, adapted to a target. */
 export interface AdaptedTools {
   /** As they were asked for. */
   requested: readonly Tool[];

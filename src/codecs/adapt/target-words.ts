@@ -15,7 +15,7 @@ export interface TargetWords {
 /** A dialect is never changed, so that what follows from it is made once. */
 const cache = new WeakMap<Dialect, WeakMap<ConversationCodec, TargetWords>>();
 
-/** What a server of this dialect can be told in this format. */
+/** What this format can express to a server of this dialect. */
 export function targetWords(dialect: Dialect, codec: ConversationCodec): TargetWords {
   const existing = cache.get(dialect)?.get(codec);
   if (existing !== undefined) return existing;
@@ -42,7 +42,7 @@ function wordsFor(dialect: Dialect, codec: ConversationCodec): TargetWords {
   };
 }
 
-/** Whether a concept that cannot be said is missed: others are held to, or told in the text. */
+/** Whether a concept that cannot be expressed is lost: others are enforced, or written into the text. */
 export function isMissed(concept: Concept): boolean {
   const { without } = concepts[concept];
   return without === 'drop' || without === 'refuse';

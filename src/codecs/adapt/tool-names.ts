@@ -19,14 +19,14 @@ export interface NameRule {
   maxName: number;
 }
 
-/** A tool as the client knows it. */
+/** A tool by the client's name. */
 export interface ClientTool {
   name: string;
   kind: 'function' | 'custom';
   namespace?: string;
 }
 
-/** Which tools the upstream knows by which names, both ways. */
+/** The upstream's names of tools, and back. */
 export interface ToolNames {
   /** The upstream's name for a tool of the client. */
   wireName(tool: { name: string; namespace?: string }): string;

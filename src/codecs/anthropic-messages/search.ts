@@ -61,8 +61,8 @@ export function withSearches(parts: readonly Part[]): Part[] {
 
 /**
  * The blocks of a search that another vendor made: a call and its result for each of its words, as this vendor searches.
- * What was found stands in the last result, for it is not told by which words. It can be named; the encrypted text of the
- * pages, which the vendor would want back, cannot.
+ * All sources stand in the last result, as the query of each is unknown. It can be named; the encrypted text of the
+ * pages, which the vendor would expect back, cannot.
  */
 export function foreignSearch({ failed, queries, sources }: Search, id: string): JsonObject[] {
   const results = sources.map(({ title, url }) => ({

@@ -33,7 +33,7 @@ const toldBlocks = blocksOf(userBlocks);
 const answer: Shape = { role: is('assistant'), content: (value) => isText(value) || saidBlocks(value) };
 const questions: readonly Shape[] = [
   { role: is('user'), content: (value) => isText(value) || toldBlocks(value) },
-  // What Claude Code is told between the turns.
+  // Reminders that Claude Code adds between the turns.
   { role: is('system'), content: (value) => isText(value) || texts(value) },
 ];
 

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../json/values.ts';
 /** Who says an entry in the list of turns. */
 export type Side = 'answer' | 'question';
 
-/** How a format writes what the model said and what it was told: answers with their calls, and results with what the user says. */
+/** How a format writes both sides of an exchange: answers with their calls, and results with the user's text. */
 export interface ExchangeShape {
   /** The field of a request that lists its turns. */
   list: string;

@@ -13,7 +13,7 @@ export function saysOverflow(error: string): boolean {
 }
 
 /**
- * The sentence that Anthropic's clients know it by: they look for the words, and for both counts behind them.
+ * The sentence by which Anthropic's clients recognize it: they look for the words, and for both counts behind them.
  * The larger one is what was sent.
  */
 export function promptIsTooLong(message: string): string {

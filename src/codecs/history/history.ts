@@ -28,7 +28,7 @@ export interface HistoryCodec {
    */
   refusals: readonly {
     refused: RegExp;
-    /** What is taken out, as clients are told. */
+    /** What is taken out, by the name that clients are shown. */
     name: string;
     strip: Strip;
   }[];

@@ -130,7 +130,7 @@ function numberEnd(text: string, start: number): number {
 }
 
 /**
- * What stands for a number until the text is parsed: a text that nobody who does not know it can write. Names of fields
+ * What stands for a number until the text is parsed: a random text that cannot be guessed. Names of fields
  * cannot come to hold it, for a colon follows them. It is short, and no character of it needs an escape: a text may
  * have very many numbers.
  */

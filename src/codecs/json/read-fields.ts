@@ -14,7 +14,7 @@ export interface ReadableObject {
   isNative?: boolean;
 }
 
-/** Objects of several kinds, told apart by one field. Kinds that are not listed are read whole, or named otherwise. */
+/** Objects of several kinds, distinguished by one field. Kinds that are not listed are read whole, or named otherwise. */
 export interface ReadableVariants {
   by: string;
   /** By the kind, or by its beginning and `*`. */

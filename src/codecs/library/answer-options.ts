@@ -1,4 +1,4 @@
-/** What an answer says of itself that no upstream knows; each is made up where it is absent. */
+/** Fields of an answer that no upstream provides; each is generated where it is absent. */
 export interface AnswerOptions {
   /** The id of the request, letters and digits: ids in the answer are made from it where the upstream has none. */
   id?: string;

@@ -14,7 +14,7 @@ export function partsFor(request: KeptRequest): PartReader {
 }
 
 /**
- * Writes parts as frames of the client's format, with the usage that was told, at the beginning or at the end.
+ * Writes parts as frames of the client's format, with the usage that was reported, at the beginning or at the end.
  * @param isStream whether the client gets them one by one
  */
 export function framesFor(
@@ -40,7 +40,7 @@ export function framesFor(
       if ((part.type === 'message-start' || part.type === 'message-end') && part.usage !== null)
         usage = part.usage;
       if (part.type !== 'message-end') return writer.push(part);
-      // Clients expect to be told: an estimate, as the gateway makes it.
+      // Clients expect a count: this is the gateway's estimate.
       const output = Math.ceil(written / CHARACTERS_PER_TOKEN);
       return writer.push({ ...part, usage: usage ?? { ...noUsage, input: inputTokens(), output } });
     },

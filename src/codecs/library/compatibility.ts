@@ -19,7 +19,7 @@ export interface CompatibilityRow {
   readonly outcome: 'carried' | 'dropped' | 'refused' | 'enforced' | 'in-text';
   /**
    * What carrying it depends on, and null for nothing: it is dropped unless the dialect has `vendorFields` (the format's own
-   * vendor is sure to know it), or `cacheFields`. Models that refuse a field by their names are not among these.
+   * vendor is sure to support it), or `cacheFields`. Models that refuse a field by their names are not among these.
    */
   readonly unless: 'vendorFields' | 'cacheFields' | null;
 }

@@ -5,7 +5,7 @@ import { TranslationError } from './error.ts';
 
 /** What an answer needs of the request that it answers. Opaque: it goes to the functions that translate answers. */
 export interface AnswerContext {
-  /** Whether the client wants a stream. */
+  /** Whether the client requested a stream. */
   readonly stream: boolean;
 }
 

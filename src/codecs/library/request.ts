@@ -31,7 +31,7 @@ export interface RequestOptions {
   maxOutputTokens?: number;
   /** Fields that the upstream refuses, by their paths: `['seed', 'generationConfig.topK']`. They are left out, and named. */
   refusedFields?: readonly string[];
-  /** Whether the upstream is told what to keep in its prompt cache, where the client does not say so; true where absent. */
+  /** Whether marks for the prompt cache are added where the client sets none; true where absent. */
   cacheMarks?: boolean;
   /**
    * A name of the upstream account that does not change. Encrypted reasoning of another account or model family is then
@@ -49,7 +49,7 @@ export interface TranslatedRequest extends AnswerContext {
    * `/gemini-2.5-pro:streamGenerateContent?alt=sse`. Null for all other formats.
    */
   readonly path: string | null;
-  /** What the upstream cannot be told, in the words of the request, in order: `['seed', 'tools.0.strict']`. */
+  /** What the upstream cannot express, by the request's field names, in order: `['seed', 'tools.0.strict']`. */
   readonly dropped: readonly string[];
   /** The client's bound of the answer that was lowered to `maxOutputTokens`: `max_tokens=8192`; null where none was. */
   readonly lowered: string | null;

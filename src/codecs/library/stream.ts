@@ -23,7 +23,7 @@ export interface AnswerReader {
 export interface AnswerWriter {
   /** The text for the client; '' where the part gives none. An error becomes the format's own error event. */
   push(part: StreamPart): string;
-  /** What the answer used, as far as the upstream has told; null before that. */
+  /** What the answer used, as far as the upstream has reported it; null before that. */
   usage(): Usage | null;
 }
 

@@ -5,7 +5,7 @@ import type { Conversation, Part, Source, Tool, WebSearchTool } from './conversa
 export interface ConceptRow {
   /**
    * `drop`: the answer is the same in kind without it. `refuse`: it would mean something else. `hold`: the gateway
-   * holds the answer to it, whether the model was told of it or not. `tell`: it is said in the text (`in-text.ts`).
+   * enforces it on the answer, whether or not the request carries it. `tell`: it is written into the text (`in-text.ts`).
    */
   without: 'drop' | 'refuse' | 'hold' | 'tell';
   /** Whether the request asks for it. */

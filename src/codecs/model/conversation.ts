@@ -42,12 +42,12 @@ export interface Conversation {
   metadata: JsonObject | null;
   store: boolean | null;
   stream: boolean;
-  /** Whether a streaming client wants a report of usage; true for formats that always send one. */
+  /** Whether a streaming client requested usage; true for formats that always send it. */
   includeUsage: boolean;
   extras: Extras | null;
 }
 
-/** Fields that only one format knows, as they came. */
+/** Fields that only one format has, as received. */
 export interface Extras {
   format: WireFormat;
   fields: JsonObject;
@@ -88,7 +88,7 @@ export interface CacheMark {
 export type Source =
   | { kind: 'data'; mediaType: string; base64: string }
   | { kind: 'url'; url: string }
-  /** A file uploaded to the vendor of `format`; no one else knows it. */
+  /** A file uploaded to the vendor of `format`; no other vendor can read it. */
   | { kind: 'file'; id: string; format: WireFormat };
 
 export interface ImagePart {
@@ -245,7 +245,7 @@ export interface Reasoning {
   /** `minimal`, `low`, `medium`, `high`, `xhigh`, `max`. */
   effort: string | null;
   budgetTokens: number | null;
-  /** How much of it the client wants to see: `auto`, `concise`, `detailed`, `omitted`, `summarized`. */
+  /** How much of it the client requested: `auto`, `concise`, `detailed`, `omitted`, `summarized`. */
   display: string | null;
 }
 

@@ -16,7 +16,7 @@ export interface ChatPrefill {
  * provider is.
  */
 export interface Dialect {
-  /** Chat: the field that bounds the answer. OpenAI's reasoning models refuse the older name, most others know only it. */
+  /** Chat: the field that bounds the answer. OpenAI's reasoning models refuse the older name; others have only that. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /** Chat and responses: the role of instructions. */
   systemRole: 'system' | 'developer';
@@ -24,11 +24,11 @@ export interface Dialect {
   reasoningField: 'reasoning_content' | 'reasoning' | null;
   /** Chat: what stands for the reasoning before a call where there was none, at servers that refuse a call without; else null. */
   noReasoning: string | null;
-  /** Chat: whether a message is refused that bears a field which the server does not know. */
+  /** Chat: whether a message with a field that the server does not support is refused. */
   strictMessages: boolean;
-  /** Chat: whether calls bear signatures of Google's own format (`extra_content`), whoever they are from. */
+  /** Chat: whether all calls carry signatures of Google's own format (`extra_content`). */
   googleSignatures: boolean;
-  /** Messages: whether the vendor signs every thought, and refuses one that nobody signed. Servers that sign none want theirs back. */
+  /** Messages: whether the vendor signs all thinking and refuses it unsigned. Others expect theirs back. */
   signedThinking: boolean;
   /** Chat: whether `reasoning_effort` is understood. */
   reasoningEffort: boolean;
@@ -39,7 +39,7 @@ export interface Dialect {
   /** Chat, messages: whether a tier of service may be asked for, where that is not said by `vendorFields`. */
   serviceTier: boolean;
   /**
-   * Chat: whether `prompt_cache_key`, and `cache_control` on texts, are sent, which some servers know and others ignore. One
+   * Chat: whether `prompt_cache_key`, and `cache_control` on texts, are sent; some servers ignore them. One
    * that refuses them is not sent them again.
    */
   cacheFields: boolean;

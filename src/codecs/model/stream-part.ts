@@ -116,7 +116,7 @@ export interface PartWriter {
   push(part: StreamPart): Frame[];
 }
 
-/** What a writer must know of the request that it answers. */
+/** What a writer needs from the request that it answers. */
 export interface AnswerContext {
   /** The gateway's id for this request; ids in the answer are made from it where the upstream has none. */
   id: string;

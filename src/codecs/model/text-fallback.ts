@@ -29,7 +29,7 @@ function nativeText(part: Extract<StreamPart, { type: 'native' }>, { format }: S
   return part.format === format ? null : part.words;
 }
 
-/** An address can be told; of bytes no more than that they are missing. Null where the picture itself can be shown. */
+/** An address is written out; for bytes, only that they are missing. Null where the picture itself can be shown. */
 function imageText(source: ImageSource, { images }: Showing): string | null {
   if (images === 'any' || (images === 'bytes' && source.kind === 'data')) return null;
   if (source.kind === 'url') return `![image](${source.url})`;

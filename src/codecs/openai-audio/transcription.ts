@@ -38,7 +38,7 @@ function byDuration(head: Uint8Array): MediaUsage | null {
     : null;
 }
 
-/** Where the length is told, it is what is paid for; tokens beside it are of the same sound. */
+/** Where a duration is reported, it is billed; tokens beside it are of the same audio. */
 function usageOf(counts: JsonObject): Usage {
   const seconds = countIn(counts['seconds']) ?? countIn(counts['prompt_audio_seconds']);
   if (seconds !== null) return { ...noUsage, audioSeconds: Math.min(seconds, MAX_COUNT) };

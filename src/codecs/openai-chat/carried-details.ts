@@ -45,7 +45,7 @@ export class CarriedDetails {
     return { reasoning_details };
   }
 
-  /** The words were told already: told twice, a client would show them twice. What a signature needs goes inside it. */
+  /** The text was sent already: sent twice, a client would show it twice. What a signature needs goes inside it. */
   #detail(encrypted: EncryptedReasoning, thought: string, id: string | null): ReasoningDetail {
     const common = { ...(id === null ? {} : { id }), format: 'unknown', index: this.#index };
     this.#index += 1;
@@ -94,7 +94,7 @@ export function carriedIn(
   return byCall;
 }
 
-/** Only Anthropic's thoughts are told as they were thought. */
+/** Only Anthropic's thinking is sent unabridged. */
 function isSummary({ format }: EncryptedReasoning): boolean {
   return format !== 'anthropic-messages';
 }

@@ -18,7 +18,7 @@ export interface ChoiceAnswer {
   chunk(chunk: ChoiceChunk): StreamPart[];
   /** The parts of a record that is understood without the parser; null for any other. */
   readByTemplate?(data: string): StreamPart[] | null;
-  /** Shows a record before its chunk is read, to know others like it. */
+  /** Called with a record before its chunk is read, to recognize similar ones. */
   seen?(data: string): void;
   /** A chunk from after the end, of which only the usage counts. */
   late(chunk: ChoiceChunk): void;

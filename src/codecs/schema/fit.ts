@@ -113,7 +113,7 @@ function fit(schema: unknown, walk: Walk): Fitted {
     : { schema: inner.schema, plan };
 }
 
-/** The outcome of one step may want another. */
+/** The outcome of one step may need another. */
 const MAX_TURNS = 4;
 
 function shape(schema: JsonObject, walk: Walk): JsonObject {
@@ -127,7 +127,7 @@ function shape(schema: JsonObject, walk: Walk): JsonObject {
   return needed(alone(result, rules, lost), rules, lost);
 }
 
-/** The schema in keywords that the target knows. */
+/** The schema in keywords that the target supports. */
 function plainOf(schema: JsonObject, walk: Walk): JsonObject {
   const { isKnown, lost, rules } = walk;
   let result = schema;
@@ -165,7 +165,7 @@ function needed(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonObject 
 
 const bounds: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'minItems', 'maxItems']);
 
-/** The schema of keywords that the target takes; the others are told in the description. */
+/** The schema of keywords that the target accepts; the others are written into the description. */
 function withSupportedKeywords(schema: JsonObject, { lost, rules }: Walk): JsonObject {
   const takes = (key: string, value: unknown) =>
     // Until it is said in the target's own way.

@@ -37,7 +37,7 @@ const firstWins: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * One schema that holds what all of them hold; the first one's words win. What cannot be held together is told in
+ * One schema that holds what all of them hold; the first one's words win. What cannot be combined is described in
  * `lost`. Each schema is looked at once, however many there are.
  */
 export function mergeAll(schemas: readonly JsonObject[], lost: Lost): JsonObject {

@@ -1,6 +1,6 @@
 /** What a target takes as the schema of a tool or of an answer. */
 export interface SchemaRules {
-  /** The only keywords that it knows; null where it takes what is not in `refused`. */
+  /** The only keywords that it supports; null where it accepts all that are not in `refused`. */
   keywords: ReadonlySet<string> | null;
   refused: ReadonlySet<string>;
   /** The values of `format` that it takes; null for any. */

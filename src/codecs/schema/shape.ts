@@ -204,7 +204,7 @@ function enumTypes(values: readonly unknown[]): TypeName[] {
   return types.includes('number') ? types.filter((type) => type !== 'integer') : types;
 }
 
-/** What any value is, for a target that wants to hear a type. */
+/** The types of any value, for a target that requires a type. */
 const anyTypes: readonly TypeName[] = ['string', 'number', 'boolean', 'object', 'array'];
 
 /** The schema with a type: for every target that of an object or an array that goes without saying, for some any. */

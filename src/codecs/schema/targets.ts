@@ -206,7 +206,7 @@ const cerebras: SchemaRules = {
 };
 
 /**
- * console.groq.com/docs/structured-outputs: strict mode wants all fields required and objects closed;
+ * console.groq.com/docs/structured-outputs: strict mode needs all fields required and objects closed;
  * `minItems is not supported` there (i-am-bee/beeai-framework#1215). Without strict any schema will do.
  */
 const groq: SchemaRules = {
@@ -274,7 +274,7 @@ export const schemaRules: Readonly<Record<SchemaRuleName, SchemaRules>> = {
   ollama,
 };
 
-/** Formats that have rules of their own, whoever serves them. */
+/** Formats that have rules of their own, at every provider. */
 const ofFormat: Partial<Record<WireFormat, SchemaRuleName>> = { gemini: 'gemini-json', ollama: 'ollama' };
 
 /** The rules for the schemas of tools. */

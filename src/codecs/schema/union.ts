@@ -6,7 +6,7 @@ import type { SchemaRules } from './rules.ts';
 import { asSchema, merged, plainTypes, wellFormed, withKey } from './shape.ts';
 
 /**
- * For targets that know one type a schema: several types as `anyOf`, and null by the target's own word.
+ * For targets that support one type per schema: several types as `anyOf`, and null by the target's own word.
  * @param plain says a schema in the target's keywords
  */
 export function oneType(
@@ -133,7 +133,7 @@ const staysBeside = (key: string) => key === 'anyOf' || key === 'nullable' || an
 
 /**
  * An object for the root: the parts of an `allOf` in one, and in the place of a choice between objects every
- * property of any of them, required what all of them require. That one of them must fit is told in words.
+ * property of any of them, required what all of them require. The description says that one of them must fit.
  * @param resolved follows a reference
  * @param choices how many more may be looked at
  */
@@ -168,7 +168,7 @@ const MAX_CHOICES = 200;
 /** Choices within each other. */
 const MAX_OPEN = 4;
 
-/** What holds whichever of them fits, and properties that only some of them and not the root know of. */
+/** What holds whichever of them fits, and properties that only some of them have, and not the root. */
 function anyOfThem(branches: readonly JsonObject[], root: JsonObject): JsonObject {
   const own = isObject(root['properties']) ? root['properties'] : {};
   const times = new Map<string, number>();

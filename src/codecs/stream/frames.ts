@@ -18,7 +18,7 @@ export class ValueFrame implements Frame {
   readonly event: string;
   readonly value: JsonObject;
 
-  /** @param value which is nobody else's to change */
+  /** @param value must not be changed by any other code */
   constructor(event: string, value: JsonObject) {
     this.event = event;
     this.value = value;

@@ -31,7 +31,7 @@ export class TextTemplate {
     this.#before = '';
   }
 
-  /** Learns the shape of a record that `textIn` did not know. */
+  /** Learns the shape of a record that `textIn` did not recognize. */
   learn(data: string): void {
     if (this.#lessons === 0) return;
     this.#lessons -= 1;

@@ -27,7 +27,7 @@ export interface RequestRoute {
   refused: readonly string[];
   /** Tokens that the target writes at most; null where that is not known. */
   most: number | null;
-  /** Whether the target is told what to keep in its prompt cache, where the client does not say so. */
+  /** Whether marks for the prompt cache are added where the client sets none. */
   cacheMarks: boolean;
   /** Fits the schema of a tool to what the target takes, where that is not done anew for each. */
   fit?: FitSchema | undefined;
@@ -35,7 +35,7 @@ export interface RequestRoute {
   shared?: SharedTools | undefined;
   /** The conversation that is meant by the one in the request: with earlier turns, or with an answer that was begun. */
   complete?(conversation: Conversation): Conversation;
-  /** Adds what one server wants to be told besides to the request in its format. */
+  /** Adds what one server requires besides to the request in its format. */
   amend?(request: JsonObject): JsonObject;
 }
 
@@ -53,12 +53,12 @@ export interface RequestTranslation {
   dropped: string[];
   /** The bound of the answer that the client set and the target does not take, and what it is now: `max_tokens=8192`. */
   lowered: string | null;
-  /** Whether the user says something in it that the client did not write, for its format wants a turn there. */
+  /** Whether a user turn was added that the client did not write, because the format requires one there. */
   addsTurn: boolean;
   tools: ToolNames;
-  /** Whether the client wants one call of a tool at most. */
+  /** Whether the client allows one tool call at most. */
   oneCall: boolean;
-  /** The tools that the answer may call, as the client knows them; null for all. */
+  /** The tools that the answer may call, by the client's names; null for all. */
   allowedTools: readonly string[] | null;
 }
 

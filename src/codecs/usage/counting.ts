@@ -16,7 +16,7 @@ export function onlyFields(request: JsonObject, keep: (name: string) => boolean)
   return Object.fromEntries(Object.entries(request).filter(([name]) => keep(name)));
 }
 
-/** The request that a client wants counted: Google's clients may wrap it. */
+/** The request whose tokens are to be counted: Google's clients may wrap it. */
 export function countedRequest(body: JsonObject): JsonObject {
   const wrapped = body['generateContentRequest'];
   return isObject(wrapped) ? objectOf(wrapped) : body;

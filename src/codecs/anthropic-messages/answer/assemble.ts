@@ -10,7 +10,7 @@ import { mergeUsage } from './usage.ts';
 /** Blocks whose input the vendor streams as JSON text; SDKs collect it for these two only. */
 const streamedInput: ReadonlySet<unknown> = new Set(['tool_use', 'server_tool_use']);
 
-/** Fields of a message that only its end knows: null in `message_start`, told by `message_delta`. */
+/** Fields of a message that are null in `message_start` and set by `message_delta` at the end. */
 const endKeys = ['stop_reason', 'stop_sequence', 'stop_details'] as const;
 
 /** A complete message as a stream. Blocks of a type that has no deltas are carried whole in their start. */

@@ -24,7 +24,7 @@ import { mergeUsage, messageUsage, tierIn } from './usage.ts';
 interface OpenBlock {
   block: number;
   kind: 'text' | 'reasoning' | 'tool-call' | 'native';
-  /** The block as its start told it. */
+  /** The block of its start event. */
   start: MessageBlock;
   /** Input as JSON text, as far as deltas brought it. */
   input: string;
@@ -57,7 +57,7 @@ class MessagesReader implements PartReader {
   #stopSequence: string | null = null;
   #begun = false;
   #ids = callIds();
-  /** Why its calls cannot be told; null while they can. */
+  /** Why its calls cannot be emitted; null while they can. */
   #fault: string | null = null;
   /** Calls of the vendor's search that wait for what they found. */
   readonly #searches = new Map<string, MessageBlock>();

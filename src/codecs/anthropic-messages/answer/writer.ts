@@ -42,7 +42,7 @@ class MessagesWriter implements PartWriter {
   #calls = 0;
   #refused = false;
   #cut = false;
-  /** What blocks have thought that the client does not want to see; null where it does (`thinking.display`). */
+  /** The thinking of blocks that the client omits; null where it is shown (`thinking.display`). */
   readonly #hidden: Map<number, string> | null;
 
   constructor(context: AnswerContext) {

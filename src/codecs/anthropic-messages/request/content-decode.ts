@@ -192,7 +192,7 @@ function callBlock(block: MessageBlock, path: string): Part {
   };
 }
 
-/** What a result shows, with words for what only this format knows. */
+/** What a result shows, with text in place of what only this format has. */
 function withNativeText(content: readonly Part[], path: string): readonly Part[] {
   if (!content.some(({ type }) => type === 'native')) return content;
   const worded = new Set<Part>();

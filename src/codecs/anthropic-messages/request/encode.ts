@@ -42,7 +42,7 @@ export const names: ConceptNames = {
   searchUses: 'tools.web_search.max_uses',
 };
 
-/** Only the vendor is sure to know the tier. */
+/** Only the vendor is sure to support the tier. */
 export const vendorOnly: readonly Concept[] = ['serviceTier'];
 
 /** With thinking on, the vendor takes no narrower sampling than this. */
@@ -90,7 +90,7 @@ export function encodeRequest(
 /** For models that have no mode for any JSON object. */
 const JSON_ONLY = 'Answer with one JSON object and nothing else.';
 
-/** What the model is told of its answer's shape where the format has no field for it. */
+/** The instruction on the shape of the answer, where the format has no field for it. */
 function outputWords(output: OutputShape): string[] {
   if (output.kind === 'json') return [JSON_ONLY];
   return output.kind === 'schema' && hasMap(output.schema) ? [schemaText(output.schema)] : [];
@@ -118,7 +118,7 @@ function ruledOut(conversation: Conversation, request: MessagesRequest, thinks: 
     ['serviceTier', serviceTier !== null && serviceTier !== 'auto' && serviceTier !== 'default'],
     // Blank stops are refused.
     ['stop', stop.some((text) => text.trim() === '')],
-    // It is told in words, and nothing holds the model to it.
+    // It is written into the prompt, and nothing enforces it.
     ['schemaOutput', output.kind === 'schema' && hasMap(output.schema)],
     ['reasoning', reasoning !== null && reasoning.mode !== 'off' && !thinks],
   ];

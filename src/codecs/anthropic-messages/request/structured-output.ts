@@ -48,7 +48,7 @@ const MAX_DEPTH = 64;
 
 /**
  * Whether an object of the schema may have entries of any name. The vendor takes no such object ("`additionalProperties` must
- * be `false`"); closed, it could have no entry at all, and the model is told of the schema in words instead.
+ * be `false`"); closed, it could have no entry at all, so the schema is written into the prompt instead.
  */
 export function hasMap(schema: JsonObject): boolean {
   const waiting: unknown[] = [schema];
@@ -71,13 +71,13 @@ function isOpen(schema: SchemaWords): boolean {
   return others !== false && isObjectSchema(schema) && properties === undefined;
 }
 
-/** What a model is told of an answer whose schema the vendor does not take. */
+/** The instruction for an answer whose schema the vendor does not accept. */
 export function schemaText(schema: JsonObject): string {
   return `Answer with one JSON value that follows this JSON Schema, without a code fence, and with nothing else:\n${JSON.stringify(schema)}`;
 }
 
 /**
- * A schema as the vendor takes it for an answer: every object closed, and what it cannot enforce told to the model
+ * A schema as the vendor takes it for an answer: every object closed, and what it cannot enforce described to the model
  * in the description instead, as the vendor's own SDKs do.
  */
 export function outputSchema(schema: JsonObject): JsonObject {
@@ -91,7 +91,7 @@ function fitted(schema: JsonObject, depth: number): JsonObject {
   for (const [key, value] of Object.entries(schema)) {
     if (silent.has(key)) continue;
     if (isRefused(key, value)) refusedKeywords.push(`${key}: ${JSON.stringify(value)}`);
-    // The vendor knows no "exactly one".
+    // The vendor does not support "exactly one".
     else result.set(key === 'oneOf' && !('anyOf' in schema) ? 'anyOf' : key, inner(key, value, depth + 1));
   }
   if (isObjectSchema(schema)) result.set('additionalProperties', false);

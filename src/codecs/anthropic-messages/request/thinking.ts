@@ -50,7 +50,7 @@ const displays: Readonly<Record<string, string>> = table({
   detailed: 'summarized',
 });
 
-/** Tokens for an effort, for models that know no other measure: the steps that `effortOfBudget` reads. */
+/** Tokens for an effort, for models that support no other measure: the steps that `effortOfBudget` reads. */
 const budgetOfEffort: Readonly<Record<string, number>> = table({
   minimal: 1_024,
   low: 2_048,
@@ -90,7 +90,7 @@ function lastAnswer(messages: readonly MessageParam[]): MessageBlock[] {
 /**
  * Whether the turn that goes on has calls without thoughts that the vendor signed, without which it refuses to think to a
  * budget on: "a final assistant message must start with a thinking block (preceding the lastmost set of tool_use and
- * tool_result blocks)". Earlier turns may be without, and adaptive thinking knows no such rule ("Adaptive thinking",
+ * tool_result blocks)". Earlier turns may be without, and adaptive thinking has no such rule ("Adaptive thinking",
  * validation changes).
  */
 function isUnthought(content: readonly MessageBlock[]): boolean {
@@ -107,12 +107,12 @@ const efforts: Readonly<Record<string, string>> = table({
   max: 'max',
 });
 
-/** The vendor's word for an effort, the next lesser one that the model takes; undefined for one that it does not know. */
+/** The vendor's word for an effort, the next lesser one that the model takes; undefined for an unknown one. */
 export function effortOf(reasoning: Reasoning | null, model: string): string | undefined {
   if (reasoning === null) return undefined;
   const traits = traitsOf(model);
   const { budgetTokens, effort } = reasoning;
-  // A model that takes no budget is told about it as an effort.
+  // For a model that takes no budget, it is sent as an effort.
   const counted = traits.thinking === 'adaptive' && effort === null && budgetTokens !== null;
   const word = efforts[counted ? effortOfBudget(budgetTokens) : (effort ?? '')];
   if (word === undefined || traits.efforts.includes(word)) return word;

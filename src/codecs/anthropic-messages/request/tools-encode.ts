@@ -17,7 +17,7 @@ function toolOf(tool: Tool): JsonObject[] {
         {
           name: tool.name,
           ...(tool.description === null ? {} : { description: tool.description }),
-          // The vendor wants an object at the root, whatever else the schema says.
+          // The vendor requires an object at the root, whatever else the schema says.
           input_schema: { ...emptySchema, ...tool.schema, type: 'object' },
           ...(tool.strict === true ? { strict: true } : {}),
           ...cacheControl(tool),

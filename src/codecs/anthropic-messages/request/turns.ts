@@ -15,7 +15,7 @@ interface OpenCall {
   answered: boolean;
 }
 
-/** What the user says where the vendor wants a turn of the user and the client has none. */
+/** The text of a user turn that the vendor requires and the client did not send. */
 const OPENING: MessageBlock = { type: 'text', text: 'Go on.' };
 
 /** Whether the messages of an encoded request hold a turn that the client did not write. */
@@ -26,7 +26,7 @@ export function addsTurn({ messages }: MessagesRequest): boolean {
 }
 
 /**
- * Messages as the vendor wants them: neighbours of one role are one turn, results stand first in it and answer the
+ * Messages as the vendor requires them: neighbours of one role are one turn, results stand first in it and answer the
  * turn before, ids of calls are used once, and the first turn is the user's.
  */
 export function messageList(messages: readonly Message[]): JsonObject[] {

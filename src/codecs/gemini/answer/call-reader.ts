@@ -14,9 +14,9 @@ export class CallReader {
   readonly #nextBlock: () => number;
   #ids: CallIds = callIds();
   #open: OpenCall | null = null;
-  /** Whether a call was told. */
+  /** Whether a call was emitted. */
   any = false;
-  /** Why the calls cannot be told; null while they can. */
+  /** Why the calls cannot be emitted; null while they can. */
   fault: string | null = null;
 
   constructor(nextBlock: () => number) {

@@ -34,7 +34,7 @@ export function encodeError(error: GatewayError): Record<string, unknown> {
   };
 }
 
-/** An error of its shape: Google's own clients want the number, and the name of the status beside it. */
+/** An error of its shape: Google's own clients need the number, and the name of the status beside it. */
 export function errorBody(json: JsonObject): JsonObject | null {
   const { error }: GeminiAnswer = json;
   const { code, message, status } = objectOf<GoogleError>(error);

@@ -24,7 +24,7 @@ type CitationPart = Extract<StreamPart, { type: 'citation' }>;
 
 /** Characters of an answer that are kept for positions in it; in a longer one citations have none. */
 const MAX_TEXT = 1_000_000;
-/** Searches for a passage whose place is not as told: each reads the whole text. */
+/** Searches for a passage that is not at the reported place: each reads the whole text. */
 const MAX_SEARCHES = 100;
 
 /** The visible text of an answer: the format counts in the UTF-8 bytes of all of it, the neutral model in UTF-16 of one block. */
@@ -103,7 +103,7 @@ interface Support {
 
 /**
  * The sources that an answer names: `groundingSupports` with their chunks, the chunks alone where no passage is
- * told, and `citationMetadata`. All belong to the last block of text, the only one that may still be open.
+ * given, and `citationMetadata`. All belong to the last block of text, the only one that may still be open.
  */
 export function citationsIn(
   grounding: GroundingMetadata,
@@ -163,7 +163,7 @@ function sourceOf(chunk: GroundingChunk): Pick<Citation, 'url' | 'title' | 'text
   };
 }
 
-/** Finds segments in the text. Where the bytes told are not what the segment says, its words decide. */
+/** Finds segments in the text. Where the reported bytes do not match the segment's text, its text decides. */
 function locator(text: string | null): (segment: Segment) => { start: number; end: number } | null {
   if (text === null) return () => null;
   const offsets = byteOffsets(text);
@@ -203,7 +203,7 @@ export function searchIn(grounding: GroundingMetadata): Search | null {
 }
 
 /**
- * What a writer was told to cite and what was searched, as `groundingMetadata`; null when it was nothing. A block cited
+ * The citations and searches of an answer as `groundingMetadata`; null when it was nothing. A block cited
  * as a whole is its own passage.
  */
 export function groundingOf(

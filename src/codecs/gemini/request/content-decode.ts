@@ -101,7 +101,7 @@ const noContent: ReadonlySet<string> = new Set([
   'fileData',
 ]);
 
-/** What the vendor's own tools did, which can be told in words. */
+/** What the vendor's own tools did, which can be written as text. */
 const tellable: ReadonlySet<string> = new Set([
   'executableCode',
   'codeExecutionResult',

@@ -66,7 +66,7 @@ function partOf(part: Part): JsonObject[] {
   }
 }
 
-/** The types of what does not tell its own: the vendor wants one. */
+/** The default types of content without one: the vendor requires a type. */
 const ANY_IMAGE = 'image/jpeg';
 const ANY_FILE = 'application/pdf';
 

@@ -42,7 +42,7 @@ export const acceptedOnly: ConceptNames = {
   fileNames: 'inlineData.displayName',
 };
 
-/** Google's cloud names the tier in a header, and refuses fields that it does not know. */
+/** Google's cloud names the tier in a header, and refuses unknown fields. */
 export const vendorOnly: readonly Concept[] = ['serviceTier'];
 
 /** What the vendor takes as the name of a function: older models no longer one. */

@@ -36,7 +36,7 @@ function withoutSignature(part: Buffer, takes: Stripping['takes']): Buffer | nul
   if (signature === '' || signature === NO_SIGNATURE || !takes(signature)) return part;
   // An empty text is there for its signature alone, and refused without.
   if (read.text === '') return null;
-  // Newer models want one on a call; this one they take for a call of another model.
+  // Newer models require one on a call; they accept this one for a call of another model.
   let placeholder = isObject(read.functionCall) ? unsigned : null;
   return rewriteFields(part, ({ name, whole }) => {
     if (!names.has(name)) return whole;

@@ -4,12 +4,12 @@ import type { Concept } from '../../model/concept.ts';
 export const levels = ['minimal', 'low', 'medium', 'high'] as const;
 export type Level = (typeof levels)[number];
 
-/** How a model is told how much to think. */
+/** How a model's thinking is configured. */
 export type ThinkingStyle =
   | { by: 'level'; levels: readonly Level[] }
   /** Tokens. `off`: whether 0 is taken. */
   | { by: 'budget'; least: number; most: number; off: boolean }
-  /** It does not think, and refuses to be told. */
+  /** It does not think, and refuses a thinking configuration. */
   | { by: 'none' };
 
 interface Family {
@@ -32,12 +32,12 @@ const families: readonly Family[] = [
 /** What models that came later take, as far as is known. */
 const newest: ThinkingStyle = { by: 'level', levels: ['low', 'medium', 'high'] };
 
-/** How `model`, by its name at the vendor, is told how much to think. */
+/** How the thinking of `model`, by its name at the vendor, is configured. */
 export function thinkingStyleOf(model: string): ThinkingStyle {
   return families.find(({ name }) => name.test(model))?.thinking ?? newest;
 }
 
-/** What models of this name refuse: those that do not think, to be told to. */
+/** What models of this name refuse: those that do not think refuse a thinking configuration. */
 export function unsupportedBy(model: string): readonly Concept[] {
   return thinkingStyleOf(model).by === 'none' ? ['reasoning'] : [];
 }

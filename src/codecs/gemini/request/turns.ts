@@ -11,7 +11,7 @@ interface Turn {
   parts: ContentPart[];
 }
 
-/** What the user says where the vendor wants a turn of the user and the client has none. */
+/** The text of a user turn that the vendor requires and the client did not send. */
 const OPENING: ContentPart = { text: 'Go on.' };
 
 /** Whether the contents of an encoded request hold a turn that the client did not write. */
@@ -20,7 +20,7 @@ export function addsTurn({ contents }: GeminiRequest): boolean {
 }
 
 /**
- * Messages as the vendor wants them: neighbours of one role are one turn, the first turn is the user's, and every
+ * Messages as the vendor requires them: neighbours of one role are one turn, the first turn is the user's, and every
  * call is answered in the turn after it, in the order of the calls.
  */
 export function contentsOf(messages: readonly Message[], model: string): JsonObject[] {
@@ -42,7 +42,7 @@ interface GeminiTurn {
   calls: ToolCallPart[];
 }
 
-/** Neighbours of one role as one. A turn of calls that nobody answered has an empty one after it. */
+/** Neighbours of one role as one. A turn of calls without results has an empty one after it. */
 function joined(messages: readonly Message[]): GeminiTurn[] {
   const result: GeminiTurn[] = [];
   const push = (role: Turn['role'], parts: readonly Part[]) => {
@@ -119,7 +119,7 @@ function missing(callId: string): ToolResultPart {
 }
 
 /**
- * The turns with a placeholder where the vendor would refuse them for want of a signature: on the first call of every
+ * The turns with a placeholder where the vendor would refuse them for lack of a signature: on the first call of every
  * answer. Real signatures are left alone, and so are the calls beside the first, which need none ("Thought
  * signatures"). Calls before the user last spoke need none either, but keep theirs: what was sent once stays as it was,
  * so that the vendor finds it in its prompt cache.

@@ -12,7 +12,7 @@ export const framing: AnswerFraming = {
   byDefault: true,
   readError,
   encodeErrorFrame,
-  // A line with an error is told to the user as the vendor's failure; a broken connection is tried again.
+  // A line with an error is shown to the user as the vendor's failure; a broken connection is retried.
   endings: { cut: 'reset', reported: 'error-frame' },
   framesOf,
   assemble,

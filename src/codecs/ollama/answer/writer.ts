@@ -8,7 +8,7 @@ import type { Usage } from '../../wire-format.ts';
 import type { OllamaAnswer, OllamaMessage } from '../wire.ts';
 import { counters } from './usage.ts';
 
-/** The vendor knows two; for a refusal it has none, and clients read any word. */
+/** The vendor has two; it has none for a refusal, and clients accept any word. */
 const reasons: Readonly<Record<EndReason, string>> = {
   stop: 'stop',
   'stop-sequence': 'stop',

@@ -90,7 +90,7 @@ const levels: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * `think`. A model that decides itself is told nothing: those that can think do so then, and those that cannot
+ * `think`. For a model that decides itself it is left out: those that can think do so then, and those that cannot
  * refuse the field.
  */
 function thinkOf(reasoning: Reasoning | null): unknown {

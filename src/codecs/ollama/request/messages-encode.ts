@@ -16,8 +16,8 @@ export function messageList(conversation: Conversation): JsonObject[] {
 }
 
 /**
- * Every answer with the results of its calls directly behind it, in the order of the calls, for models are told of
- * results by order alone; then the images in them, then the rest. What has no call is said by the user.
+ * Every answer with the results of its calls directly behind it, in the order of the calls, because the format
+ * identifies results by order alone; then the images in them, then the rest. Results without a call become text of the user.
  */
 function messagesOfRun({ answers, rest }: ToolCallGroup): JsonObject[] {
   const results = rest.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-result'));

@@ -25,7 +25,7 @@ function offered({ toolChoice, tools }: Conversation): FunctionTool[] {
   }
 }
 
-/** What a model that must call a tool is told, for the format cannot make it. */
+/** The instruction for a model that must call a tool: the format has no field for it. */
 export function choiceWords(conversation: Conversation): string[] {
   const { toolChoice } = conversation;
   const forced =

@@ -12,7 +12,7 @@ interface Numbering {
   before(call: ToolCall): StreamPart[];
 }
 
-/** Reads the tool calls of one answer. A call is told once its name is known. */
+/** Reads the tool calls of one answer. A call is emitted once its name is known. */
 export class CallReader {
   readonly #numbering: Numbering;
   readonly #slots: CallSlot[] = [];
@@ -78,13 +78,13 @@ export class CallReader {
     return [...this.#open].map((slot) => this.#close(slot, !cut || isWhole(slot.call)));
   }
 
-  /** Whether a call has an id or arguments and no name: it cannot be told, and must not pass as an answer without calls. */
+  /** Whether a call has an id or arguments and no name: it must not pass as an answer without calls. */
   get nameless(): boolean {
     const isCall = ({ call }: CallSlot) => textOf(call.id) !== '' || inputIn(call) !== '';
     return this.#slots.some((slot) => !this.#blocks.has(slot) && isCall(slot));
   }
 
-  /** Whether a call of this tool was told. */
+  /** Whether a call of this tool was emitted. */
   calls(name: string): boolean {
     return this.#slots.some(({ call }) => nameIn(call) === name);
   }

@@ -42,7 +42,7 @@ class ChatWriter implements PartWriter {
   readonly #context: AnswerContext;
   /** Whether the client speaks of functions as chat did before it had tools. */
   readonly #legacy: boolean;
-  /** Whether the client does not want to see what was thought, in OpenRouter's words. */
+  /** Whether the client excludes reasoning, by OpenRouter's field. */
   readonly #hidden: boolean;
   readonly #calls = new Map<number, Call>();
   /** Characters (UTF-16) of all text so far, and where each block of it began. */

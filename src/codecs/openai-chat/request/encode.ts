@@ -95,7 +95,7 @@ export function encodeRequest(
     ...(dialect.vendorFields ? vendorFields(conversation) : {}),
     prompt_cache_key: dialect.vendorFields || dialect.cacheFields ? identifier(conversation.cacheKey) : null,
     stream: stream ? true : null,
-    // The gateway needs the usage, whether the client wants to see it or not.
+    // The gateway needs the usage, even where the client did not request it.
     stream_options: stream ? { include_usage: true } : null,
     ...(extras?.format === 'openai-chat' ? extras.fields : {}),
   };

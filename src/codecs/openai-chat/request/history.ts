@@ -74,7 +74,7 @@ function withoutDetailsAndSignatures(request: Buffer, stripping: Pick<Stripping,
   );
 }
 
-/** As for Google's own format: newer models want a word on a call that none of them made. */
+/** As for Google's own format: newer models require a placeholder on a call that none of them made. */
 function withoutSignature(encrypted: Buffer): Buffer {
   if (!encrypted.includes('extra_content')) return encrypted;
   return rewriteField(encrypted, 'extra_content', (extra) => {

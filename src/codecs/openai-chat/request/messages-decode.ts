@@ -63,7 +63,7 @@ function readMessage({ messages, system }: Read, calls: Calls, message: ChatMess
       const texts = textsOnly(contentIn(message, path), path);
       const name = nameOf(message, path);
       if (messages.length > 0) messages.push({ role: 'system', parts: texts, ...name });
-      // These are one, whoever says them: who says what stands in the text.
+      // These are one text: the text itself says who said what.
       else system.push(...(name.name === undefined ? [] : [participantText(name.name)]), ...texts);
       return;
     }

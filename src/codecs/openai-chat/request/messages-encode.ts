@@ -122,7 +122,7 @@ function textContent(
 }
 
 /**
- * A mark, where the server may know marks. That of a result stands on its message: LiteLLM takes one on a part of it for a
+ * A mark, where the server may accept it. That of a result stands on its message: LiteLLM takes one on a part of it for a
  * block inside the result, where Anthropic refuses it.
  */
 function markOf(part: { cache?: CacheMark | undefined }, { cacheFields }: Dialect): JsonObject {

@@ -5,8 +5,8 @@ import type { Conversation, Tool, ToolChoice } from '../../model/conversation.ts
 import type { Dialect } from '../../model/dialect.ts';
 
 /**
- * The tools and the choice among them; without tools neither may be sent. Only the vendor knows a choice of
- * several: others are told in words.
+ * The tools and the choice among them; without tools neither may be sent. Only the vendor supports a choice of
+ * several: for others it is written into the prompt.
  */
 export function toolFields(
   conversation: Conversation,

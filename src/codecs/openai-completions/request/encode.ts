@@ -50,7 +50,7 @@ export function encodeRequest(
     logprobs: conversation.logprobs,
     user: userId === null ? null : shortened(userId, userId, MAX_USER_ID),
     stream: stream ? true : null,
-    // The gateway needs the usage, whether the client wants to see it or not.
+    // The gateway needs the usage, even where the client did not request it.
     stream_options: stream ? { include_usage: true } : null,
     ...(extras?.format === 'openai-completions' ? extras.fields : {}),
   };

@@ -17,7 +17,7 @@ interface Turn {
 }
 
 /**
- * A conversation as one text for a model that knows only how to go on with a text: labelled turns, the last of them
+ * A conversation as one text for a model that can only continue a text: labelled turns, the last of them
  * the assistant's, which is empty or holds what it shall go on with.
  */
 export function transcript({ messages, system }: Conversation): string {

@@ -5,7 +5,7 @@ import type { ItemPart, ResponsesAnswer, ResponsesItem } from '../wire.ts';
 
 type Event = JsonObject & { type: string };
 
-/** What only the end of a response knows, as it stands while the response is in progress. */
+/** Fields that are set only at the end of a response, with their values while it is in progress. */
 const unfinished = { status: 'in_progress', output: [], usage: null, error: null, incomplete_details: null };
 
 /** Status of a finished response and the event that tells it. */

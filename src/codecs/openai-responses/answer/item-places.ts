@@ -40,7 +40,7 @@ export class ItemPlaces {
     return at(event, existing ?? placed ?? index ?? 0);
   }
 
-  /** The event `output_item.done`, likewise; null where the end of this item was told before. */
+  /** The event `output_item.done`, likewise; null where the end of this item was sent before. */
   finished(event: ResponsesEvent, item: ResponsesItem): ResponsesEvent | null {
     const itemPlace = this.about({ ...event, item_id: item.id });
     const place = numberOf(itemPlace.output_index) ?? 0;
@@ -50,13 +50,13 @@ export class ItemPlaces {
     return this.#end(event, this.#ownPlace(), item);
   }
 
-  /** The item at `index` of the whole answer at the end; null where its end was told before. */
+  /** The item at `index` of the whole answer at the end; null where its end was sent before. */
   listed(index: number, item: ResponsesItem): ResponsesEvent | null {
     const place = this.#isOrderly ? index : (this.#byName.get(nameOf(item)) ?? this.#unnamed(item));
     return place === null || this.#finished.has(place) ? null : this.#end({}, place, item);
   }
 
-  /** A call that was not told. What else is not known by its name was told under another one. */
+  /** A call that was not sent. Any other item with an unknown name was sent under another one. */
   #unnamed(item: ResponsesItem): number | null {
     return textOf(item.call_id) === '' ? null : this.#ownPlace();
   }

@@ -22,12 +22,12 @@ interface OpenItem {
 interface OpenBlock {
   block: number;
   kind: 'text' | 'refusal' | 'reasoning' | 'tool-call';
-  /** Whether a delta has come, so that the whole text in `.done` is not told twice. */
+  /** Whether a delta has come, so that the whole text in `.done` is not emitted again. */
   grown: boolean;
-  /** Reasoning: `summary` or `content`, of which only the first kind to come is told. */
+  /** Reasoning: `summary` or `content`; only the kind that comes first is emitted. */
   source: string;
   open: boolean;
-  /** Sources that were told of a text. */
+  /** Sources of a text that were emitted. */
   cited: number;
 }
 
@@ -41,7 +41,7 @@ class ResponsesReader implements PartReader {
   #anyDone = false;
   /** Items whose arguments came and whose call did not, yet. */
   readonly #orphans = new Set<number>();
-  /** Why its calls cannot be told; null while they can. */
+  /** Why its calls cannot be emitted; null while they can. */
   #fault: string | null = null;
   #next = 0;
   #begun = false;
@@ -151,7 +151,7 @@ class ResponsesReader implements PartReader {
     }
   }
 
-  /** @param event null where the end of the item was told before */
+  /** @param event null where the end of the item was emitted before */
   #itemDone(event: ResponsesEvent | null, item: ResponsesItem): StreamPart[] {
     if (event === null) return [];
     this.#anyDone = true;
@@ -225,7 +225,7 @@ class ResponsesReader implements PartReader {
       this.#ended = true;
       return [...parts, { type: 'error', error: { status: 502, message: this.#fault } }];
     }
-    // An item whose end was not told is as whole as its response.
+    // An item without an end event is as complete as its response.
     for (const item of this.#items.values())
       for (const block of item.blocks.values())
         parts.push(...this.#closed(block, { status: response.status }));
@@ -318,7 +318,7 @@ class ResponsesReader implements PartReader {
     return [...started, citationOf(open.block, objectOf(event.annotation))];
   }
 
-  /** The sources that no event told. */
+  /** The sources that no event contained. */
   #newCitations(event: ResponsesEvent, annotations: readonly unknown[]): StreamPart[] {
     const citedBefore = this.#items.get(indexOf(event))?.blocks.get(placeOf(event))?.cited ?? 0;
     return annotations.slice(citedBefore).flatMap((annotation) => this.#citation({ ...event, annotation }));

@@ -184,7 +184,7 @@ class ResponsesWriter implements PartWriter {
     const open = this.#open.get(block);
     if (open === undefined || delta === '') return [];
     if (open.kind === 'search') {
-      // Its arguments are an object, told when it is whole.
+      // Its arguments are an object, sent once it is complete.
       open.text += delta;
       return [];
     }

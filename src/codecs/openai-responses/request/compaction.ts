@@ -6,8 +6,8 @@ import type { ResponsesItem } from '../wire.ts';
 export const SUMMARY_PREFIX = 'mgc1.';
 
 /**
- * The item that stands for a summed-up conversation. Its content is opaque and no secret: clients send it back as it
- * is, and any format can be told what it says.
+ * The item that stands for a summed-up conversation. Its content is opaque but not secret: clients send it back as it
+ * is, and it can be written as text in any format.
  */
 export function compactionItem(id: string, summary: string): ResponsesItem {
   const encrypted_content = SUMMARY_PREFIX + base64UrlOfText(summary);

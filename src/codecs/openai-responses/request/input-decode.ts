@@ -244,7 +244,7 @@ function resultPart(item: ResponsesItem, path: string): ToolResultPart {
   };
 }
 
-/** Calls of tools that the format knows by their type, which the client runs as it runs functions. */
+/** Calls of tools that have a type of their own in the format; the client runs them as it runs functions. */
 const ownCalls: ReadonlySet<string> = new Set([
   'local_shell_call',
   'shell_call',

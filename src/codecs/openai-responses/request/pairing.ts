@@ -11,9 +11,9 @@ const isResult = ({ type }: ResponsesItem): boolean => Object.values(resultTypes
 const resultTypeOf = ({ type }: ResponsesItem): string | undefined => resultTypes[textOf(type)];
 
 /**
- * Items as the vendor wants them: the id of a call is used once, every call has its result somewhere behind it, and
- * every result a call before it. A call without a result gets one that says so, and what answers no call is
- * told by the user.
+ * Items as the vendor requires them: the id of a call is used once, every call has its result somewhere behind it, and
+ * every result a call before it. A call without a result gets one that says so, and a result without a call
+ * becomes a message of the user.
  */
 export function paired(items: readonly ResponsesItem[]): ResponsesItem[] {
   const ids = wireIds(items);

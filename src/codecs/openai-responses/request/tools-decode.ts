@@ -34,7 +34,7 @@ function readTool(value: unknown, path: string, namespace: string | undefined): 
     case 'custom':
       return [{ kind: 'custom', ...named(), grammar: grammarOf(objectOf(tool.format)), ...inside }];
     case TOOL_SEARCH:
-      // The vendor's own search finds tools that only the vendor was told of.
+      // The vendor's own search finds only tools that are stored with the vendor.
       if (tool.execution !== 'client') return [nativeTool(type, tool)];
       return [
         {
