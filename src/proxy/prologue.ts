@@ -40,7 +40,7 @@ export interface IncomingRequest {
   read(): Promise<ReadRequest>;
 }
 
-/** Adds to what the ledger is told of a request, also where that is refused then. */
+/** Adds to what the ledger records of a request, also where the request is refused later. */
 export type Note = (more: Partial<LedgerFacts>) => LedgerFacts;
 
 /** A request that was read, and where it would go. */

@@ -18,7 +18,7 @@ export interface CacheQuestion {
   facts: LedgerFacts;
   body: readonly Buffer[];
   named: NamedInPath | null;
-  /** What the combo wants that was asked for, and the targets that it has for this request. */
+  /** The options of the requested combo, and its targets for this request. */
   plan: Pick<RoutingPlan, 'options' | 'trace'>;
 }
 
@@ -26,7 +26,9 @@ export interface CacheQuestion {
 export type CacheAnswer =
   /** It was answered, and is recorded. */
   | { kind: 'answered' }
-  /** It is to be carried out: to this exchange, and `ended` is told how, or `refused` that it was not. */
+  /**
+   * It is to be carried out, to this exchange: then `ended` is called with the outcome, or `refused` where it was not.
+   */
   | { kind: 'ask'; exchange: AnyExchange; ended: FinishedRun['cache']; refused(): void };
 
 /** What an answer may have at most to be kept: an answer that is larger passes through in pieces. */
@@ -71,7 +73,7 @@ async function lookUp(
   }
 }
 
-/** For how long the key and the combo, the shorter of the two, let an answer be given again; null when neither wants any. */
+/** For how long the key and the combo, the shorter of the two, let an answer be reused; null when neither allows it. */
 function cacheTtl({ facts, plan: { options } }: CacheQuestion): { ttlMs: number | null } | null {
   const { cacheTtlMs: ofKey = null } = facts.principal;
   if (!options.cache) return ofKey === null ? null : { ttlMs: ofKey };
@@ -140,7 +142,7 @@ function answerOf(
   };
 }
 
-/** Headers that hold for whoever gets the answer later: what it is, and where it came from. */
+/** Headers that are also valid for later clients of the answer: what it is, and where it came from. */
 const reusableHeaders: ReadonlySet<string> = new Set([
   'content-type',
   'cache-control',

@@ -122,7 +122,10 @@ export class ClientStream {
     this.#response.end(this.#array === null ? last : this.#array.elements(last) + this.#array.end());
   }
 
-  /** Resets the connection after all that was written, and `last`, has left: the client knows that more was to come. */
+  /**
+   * Resets the connection after all that was written, and `last`, has left: the client sees that the answer is
+   * incomplete.
+   */
   reset(last: Buffer | null = null): void {
     this.#send();
     const bytes = last === null || this.#array === null ? last : this.#array.elements(last);

@@ -6,7 +6,7 @@ import { dialectOf, methodsOf } from '../inbound/routes.ts';
 /** Seconds a client waits after a 429 that says nothing better; short, because some retry without end. */
 const DEFAULT_RETRY_AFTER = 5;
 
-/** Server errors that the same request meets again until somebody changes the configuration: SDKs would try twice more. */
+/** Server errors that persist until the configuration is changed: SDKs would retry twice. */
 const hopeless: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'loop_detected',
   'connection_unusable',

@@ -15,7 +15,7 @@ import { errorFrame } from './stream-ending.ts';
 export interface FailedRequest {
   readonly facts: RequestFacts;
   readonly client: ClientStream;
-  /** The attempt whose failure is told. */
+  /** The attempt whose failure is reported. */
   readonly answeredBy: AnsweredBy;
   redact(this: void, text: string): string;
 }
@@ -23,7 +23,7 @@ export interface FailedRequest {
 /**
  * A failure with no attempt left and no content sent: the error answer, in the client's dialect, or the event that says as
  * much in a stream that a keep-alive has opened.
- * @param tried how other attempts ended, to be told besides; null where there was only this one
+ * @param tried how other attempts ended, to be added; null where there was only this one
  * @returns how the request ended with that
  */
 export function answerFailure(

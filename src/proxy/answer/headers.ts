@@ -42,7 +42,7 @@ function gatewayHeaders(
   return headers;
 }
 
-/** The headers of a stream that a keep-alive opens, flat: nobody knows yet whose answer it will carry. */
+/** The headers of a stream that a keep-alive opens, flat: the target that will answer is not known yet. */
 export function openingHeaders({
   codec,
   exchange: { id },

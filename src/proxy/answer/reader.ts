@@ -5,7 +5,7 @@ import { type OutgoingRequest, withoutBytes } from '../request/outgoing.ts';
 import type { AttemptReader } from '../upstream/attempt.ts';
 import type { ClientStream } from './client-stream.ts';
 
-/** What the reader of an answer has: whose answer it is, where it goes, and who is told what came of it. */
+/** What the reader of an answer has: whose answer it is, where it goes, and the callbacks for its outcome. */
 export interface ReaderContext {
   readonly facts: RequestFacts;
   readonly request: OutgoingRequest;

@@ -4,7 +4,7 @@ import { redactedError } from '../upstream/redaction.ts';
 
 /** How a stream ends that goes no further: never cleanly (docs/decisions/0004-how-a-broken-stream-ends.md). */
 
-/** Who is told, and what must not be said. */
+/** The client's format, and the secrets that must not appear. */
 interface ErrorFrameContext {
   readonly facts: Pick<RequestFacts, 'codec' | 'exchange'>;
   redact(this: void, text: string): string;

@@ -73,7 +73,7 @@ export function tracedError({ error }: Failure): NonNullable<TracedAttempt['erro
 const MAX_TRACED = 50;
 
 /**
- * A trace as it is stored, of bounded size. Null for that of a model that was named with its connection, where nobody
+ * A trace as it is stored, of bounded size. Null for that of a model that was named with its connection, where nothing
  * else could have answered and the first attempt did: the ledger's row says as much (`ledger/traces.ts`), and a second
  * row for each such request would cost as much as the first.
  */

@@ -17,7 +17,7 @@ export interface AttemptedTargetInput {
   readonly clock: number;
 }
 
-/** A target while it is asked, once or more often: what its account and the trace are told of it. */
+/** A target while it is tried, once or more often: what is reported to its account and the trace. */
 export class AttemptedTarget {
   readonly target: Target;
   readonly #running: Running;
@@ -108,7 +108,7 @@ export class AttemptedTarget {
   }
 }
 
-/** A failure as the account is told of it. */
+/** A failure as it is reported to the account. */
 export function attemptFailureOf({ answer, error }: Failure): AttemptFailure {
   return {
     code: error.code,

@@ -8,7 +8,7 @@ import type { ResponseToStore } from '../request/outcome.ts';
 import { keepAnswer } from '../responses-state/keep.ts';
 import type { AttemptedTarget } from './attempted-target.ts';
 
-/** Who is told that a request is over. */
+/** The callbacks for the end of a request. */
 export interface FinishContext {
   /**
    * @param trace why the request went where it went; null where it had no target
@@ -35,7 +35,7 @@ export interface Finished {
 
 export interface FinishedRun {
   readonly summary: RunSummary;
-  /** The target that was asked last; null where it was told already that it failed. */
+  /** The target that was tried last; null where its failure was reported to the account already. */
   readonly attemptedTarget: AttemptedTarget | null;
   /** The answer, where it is one to keep. */
   readonly response: ResponseToStore | null;
@@ -45,7 +45,10 @@ export interface FinishedRun {
   cache(this: void, end: RequestEnd, summary: RunSummary): void;
 }
 
-/** The end of every request: its account, its budgets, its kept response, the ledger with the trace, and the cache hear of it. */
+/**
+ * The end of every request: updates its account, its budgets, its stored response, the ledger with the trace, and the
+ * cache.
+ */
 export function finish(
   { now, record, responses }: FinishContext,
   { cached, end, facts, run }: Finished,

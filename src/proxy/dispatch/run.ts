@@ -62,7 +62,7 @@ export interface Prepared {
 }
 
 /**
- * Runs a request: one attempt after the other until one answers, nobody is left to ask or the client leaves. The only retry
+ * Runs a request: one attempt after the other until one answers, no target is left or the client leaves. The only retry
  * loop: an attempt is begun here, its outcome comes back here (`settled`), `step` says what comes of it, and `#end` is the
  * only end.
  */
@@ -79,7 +79,7 @@ class Run implements AnswerSink, OpenCall {
   readonly #selector: TargetSelector;
   readonly #cache: FinishedRun['cache'];
   readonly #failedTargets: FailedTarget[] = [];
-  /** The client's own bytes; empty once nobody can be asked any more. */
+  /** The client's own bytes; empty once no further target can be tried. */
   #body: RequestBody;
   /** Null once no further attempt can need it. */
   #memory: BodyMemory | null;
@@ -87,11 +87,11 @@ class Run implements AnswerSink, OpenCall {
 
   /** Who is asked, or was last. */
   #target: Target;
-  /** Null where its account was told already that it failed. */
+  /** Null where its failure was reported to the account already. */
   #attemptedTarget: AttemptedTarget | null = null;
   /** What it was sent last. */
   #request: OutgoingRequest | null = null;
-  /** Null while nobody is asked. */
+  /** Null while no attempt is running. */
   #reader: AnswerReader | null = null;
   #attempt: Attempt | null = null;
   #attempts = 0;
@@ -115,9 +115,9 @@ class Run implements AnswerSink, OpenCall {
 
   /** Milliseconds until the next step; null while none is waited for. */
   #pause: number | null = null;
-  /** How long the client has heard nothing, in milliseconds. */
+  /** How long nothing was sent to the client, in milliseconds. */
   #silence = 0;
-  /** Whether the client asked for a stream; null where nobody wanted to know yet. */
+  /** Whether the client asked for a stream; null until it is first needed. */
   #streamRequested: boolean | null = null;
   /** For whom room is set aside in the budgets, and why there was none for another. */
   #reservedTarget: Target;
@@ -221,7 +221,7 @@ class Run implements AnswerSink, OpenCall {
     }
   }
 
-  /** A stream that has been silent for too long carries a keep-alive, whoever is asked or waited for meanwhile. */
+  /** A stream that has been silent for too long carries a keep-alive, also between attempts. */
   #keepAlive(elapsed: number): void {
     const client = this.#client;
     this.#silence = client.wrote() ? 0 : this.#silence + elapsed;
@@ -367,7 +367,7 @@ class Run implements AnswerSink, OpenCall {
   settled(attemptOutcome: AttemptOutcome): void {
     if (this.#ended) return;
     const outcome = this.#withVariant(attemptOutcome);
-    // One that has reported its failure inside a stream may go on for ever, and nobody watches it any more.
+    // One that has reported its failure inside a stream may go on for ever, and no deadline applies to it any more.
     if (outcome.kind !== 'completed') this.#attempt?.abort();
     const { exchange, upload } = this.#facts;
     const failsAnywhere =
@@ -432,7 +432,7 @@ class Run implements AnswerSink, OpenCall {
     this.#startAttempt((attempt) => ({ ...request, attempt }));
   }
 
-  /** The target has failed: its account is told, and others are asked unless none would do better. */
+  /** The target has failed: this is reported to its account, and others are tried unless none would do better. */
   #targetFailed(outcome: AttemptOutcome, isLast: boolean): void {
     if (outcome.kind !== 'failed' && outcome.kind !== 'interrupted') return;
     const { failure } = outcome;
@@ -454,7 +454,7 @@ class Run implements AnswerSink, OpenCall {
     this.#nextStep();
   }
 
-  /** The client has the beginning of an answer: whoever can goes on with it. */
+  /** The client has the beginning of an answer: another target continues it if possible. */
   #keepContinuable({ prefix }: PartialAnswer, kind: FaultKind): void {
     const skippedTargets = this.#selector.interrupted(
       this.#target,
@@ -542,7 +542,7 @@ class Run implements AnswerSink, OpenCall {
     if (this.#ended) return;
     this.#ended = true;
     this.#context.watch.remove(this);
-    // An upstream that has failed in the middle may go on for ever, and nobody watches it any more.
+    // An upstream that has failed in the middle may go on for ever, and no deadline applies to it any more.
     if (end.outcome === 'failed') this.#attempt?.abort();
     finish(this.#context, {
       facts: this.#facts,

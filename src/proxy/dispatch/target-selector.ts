@@ -107,7 +107,7 @@ export class TargetSelector {
   }
 
   /**
-   * Why nobody takes the request: everybody said when to come back. An account on its own has reached its limit (429);
+   * Why no target takes the request: all said when to retry. An account on its own has reached its limit (429);
    * several together are what the gateway has no capacity for (503), of which none is named as the one to blame.
    */
   refusal(): GatewayError {
@@ -192,7 +192,7 @@ export class TargetSelector {
 const stop: NextStep = { do: 'stop' };
 const MAX_NAMED = 10;
 
-/** Reasons for which a lone account’s clients are told 429: it is about how much they ask. */
+/** Reasons for which the clients of a single account get 429: it is about how much they ask. */
 const limits: ReadonlySet<string> = new Set([faults['rate-limit'].label, faults.quota.label]);
 
 function skipOf(target: Target, condition: Condition): Skip[] {

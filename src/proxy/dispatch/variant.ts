@@ -8,9 +8,9 @@ import type { OutgoingRequest } from '../request/outgoing.ts';
 import { outgoingRequest } from './outgoing-request.ts';
 
 /**
- * The request that a target would take instead of the one that it has refused: without a field that it does not know, with
- * a bound that it keeps to, or without what was encrypted for others. What it said is remembered for the requests after this.
- * Null where its error is about something else.
+ * The request that a target would take instead of the one that it has refused: without a field that it does not
+ * support, with a bound that it keeps to, or without what was encrypted for others. What it said is remembered for the
+ * requests after this. Null where its error is about something else.
  * @throws GatewayError as `outgoingRequest` does
  */
 export function variantOf(

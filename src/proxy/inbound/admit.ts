@@ -43,7 +43,7 @@ export interface AdmitInput {
   facts: LedgerFacts;
   body: readonly Buffer[];
   targets: readonly [Target, ...Target[]];
-  /** Is told of the targets that there was no room for. */
+  /** Called with the targets that there was no room for. */
   trace: Pick<Trace, 'skipped'>;
   snapshot: Snapshot;
 }

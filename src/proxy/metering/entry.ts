@@ -34,7 +34,7 @@ export interface RunSummary {
   /** Who answered, or whose failure was answered. */
   readonly target: Target;
   readonly attempts: number;
-  /** What the last one was not told. */
+  /** What the last one was not sent. */
   readonly dropped: readonly string[];
   /** How many targets have gone on with an answer that another began. */
   readonly failovers: number;

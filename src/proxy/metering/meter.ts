@@ -151,7 +151,7 @@ export function measureStream(codec: Codec, tap: Tap, facts: StreamFacts, input:
 }
 
 /**
- * The usage of an answer that was not finished: its input was told at the start, but its output only would have been at
+ * The usage of an answer that was not finished: its input was reported at the start, its output would have been at
  * the end.
  * @param written estimated tokens of all that came, reasoning included
  */

@@ -5,10 +5,10 @@ import { GatewayError } from '../../lib/error.ts';
 import type { Snapshot } from '../../snapshot.ts';
 import { type ListedModel, listModels } from './models.ts';
 
-/** Editors ask for it and refuse an Ollama older than what they know; this is the version whose chat is spoken here. */
+/** Editors request it and refuse an older Ollama; this is the version whose chat format is served here. */
 export const ollamaVersion = { version: '0.13.0' };
 
-/** What an editor assumes of a model whose context nobody knows. */
+/** What an editor assumes for a model whose context size is unknown. */
 const UNKNOWN_CONTEXT = 128_000;
 
 /** The body of `GET /api/tags`: the models in the way that Ollama lists those it has pulled. */

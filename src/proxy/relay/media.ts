@@ -229,7 +229,7 @@ export class MediaRelay implements AnswerReader {
 
 const unknownUsage: MeasuredUsage = { usage: null, estimated: false };
 
-/** The failure that a stream ended with, in the words of whoever reported it; null when it ended well. */
+/** The failure that a stream ended with, as it was reported; null when it ended well. */
 function lastError(tail: Uint8Array): GatewayError | null {
   const last = splitFrames(tail).frames.findLast(({ data }) => data !== '[DONE]');
   const data = last === undefined ? null : parseObject(last.data);

@@ -11,9 +11,9 @@ import type { OutgoingRequest, PartialAnswer } from '../request/outgoing.ts';
 import { conversationCodec, requestIn } from '../translate/request.ts';
 
 /**
- * A relayed answer as if the gateway had written it: nobody read it while it passed.
+ * A relayed answer as if the gateway had written it: it was not read while it passed.
  * @param frames all that the client was sent
- * @returns null where nobody can go on with it
+ * @returns null where it cannot be continued
  */
 export function partialRelay(
   { facts, request: outgoing }: Pick<ReaderContext, 'facts' | 'request'>,
@@ -47,7 +47,7 @@ export function partialRelay(
   return prefix.continuable ? { writer, prefix, ...broken } : null;
 }
 
-/** Writers leave out blocks without content; the client was told of this one. */
+/** Writers leave out blocks without content; the client was sent this one. */
 function openedBy({ block, type }: StreamPart & { block?: number }): StreamPart | null {
   if (block === undefined) return null;
   if (type === 'text-start') return { type: 'text-delta', block, text: '' };

@@ -61,7 +61,7 @@ export class StreamRelay {
     this.#tap = new Tap(codec.stream.framing);
     this.#model = modelInStream(codec.stream, requestedModel);
     this.#headers = headers;
-    // A response that its provider keeps has ids that nobody else can go on with.
+    // A response that its provider stores has ids that no other target can continue.
     const mayContinue = plan.options.continueStream && responseState === null && codec.conversation !== null;
     this.#whole = mayContinue ? new WholeFrames(this.#codec) : null;
   }
@@ -116,7 +116,7 @@ export class StreamRelay {
       this.#cut(endError(facts, 'The upstream ended its stream without its final event'), facts);
       return;
     }
-    // Not every client knows every error record; one that does not must not take the end after it for a good one.
+    // Not every client recognizes every error record; such a client must not take the end after it for a good one.
     if (facts.end === 'error' && this.#codec.endings.cut === 'reset') this.#client.reset();
     else this.#end();
     this.#finishAsReported(facts);
@@ -205,7 +205,7 @@ export class StreamRelay {
     this.#finishAsReported(facts);
   }
 
-  /** Whether the client has not heard how it ended. An error in the last, half frame is held back. */
+  /** Whether the client has not been sent how it ended. An error in the last, half frame is held back. */
   #isCut({ end }: StreamFacts): boolean {
     return end === 'cut' || (end === 'error' && this.#whole !== null);
   }
@@ -243,7 +243,7 @@ export class StreamRelay {
     this.#interrupt(error, facts, ending, partial);
   }
 
-  /** The answer ends here, or whoever can goes on with what the client has. */
+  /** The answer ends here, or another target continues it. */
   #interrupt(
     error: GatewayError,
     facts: StreamFacts,

@@ -16,8 +16,8 @@ const LF = 0x0a;
 const nothing: PassedFrames = { bytes: Buffer.alloc(0), error: null };
 
 /**
- * Lets the frames of a stream pass as they are, but whole, and up to an error among them: after half a frame nobody could
- * go on. Remembers what has passed.
+ * Lets the frames of a stream pass as they are, but whole, and up to an error among them: after half a frame the
+ * client could not go on. Remembers what has passed.
  */
 export class WholeFrames {
   readonly #codec: Pick<StreamCodec, 'classify' | 'readError' | 'split'>;
@@ -54,7 +54,7 @@ export class WholeFrames {
     return this.tooLong ? null : joined(this.#pieces);
   }
 
-  /** Whether so much has come that it is no longer remembered: nobody can go on with it, so none of it need be held back. */
+  /** Whether so much has come that it is no longer remembered: it cannot be continued, so none of it is held back. */
   get tooLong(): boolean {
     return this.#bytes > MAX_BYTES || this.#frames.length > MAX_BYTES;
   }

@@ -11,7 +11,7 @@ import type { AnswerCost, TieredUsage } from './answer-usage.ts';
 import type { ResponseState } from './response-state.ts';
 import type { Upload } from './upload.ts';
 
-/** What the ledger is told of a request, as far as it is known: all of it once the request was read. */
+/** What the ledger records of a request, as far as it is known: complete once the request was read. */
 export interface LedgerFacts {
   readonly exchange: AnyExchange;
   readonly format: WireFormat;
@@ -28,7 +28,7 @@ export interface LedgerFacts {
   readonly requestedTier: string | null;
 }
 
-/** A request that names its model in its path, and says there how it wants the answer. */
+/** A request whose path contains its model and the form of the answer. */
 export interface NamedInPath {
   readonly model: string;
   readonly stream: boolean;
@@ -62,7 +62,7 @@ export interface RequestFacts extends LedgerFacts {
   readonly upload: Upload | null;
   /** Best first. */
   readonly targets: readonly [Target, ...Target[]];
-  /** What the combo wants, and who is to be told of the target that answered. */
+  /** The combo's options, and the callback for the target that answered. */
   readonly plan: Pick<RoutingPlan, 'options' | 'first' | 'remember'>;
   /** What it holds of the budgets, for the first target; null where none concerns it. */
   readonly reservation: RequestReservation | null;

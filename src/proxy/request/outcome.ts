@@ -55,9 +55,9 @@ export interface AnswerSink {
   head(status: number, headers: IncomingHttpHeaders): void;
   /**
    * Content goes to the client from now on.
-   * @param began the first bytes of a relayed answer; null where nobody looks at them
-   * @param isFinal nobody else goes on with it, and the request's bytes are not needed any more, and may be freed, unless the answer
-   *   is to be kept. Told again when it becomes so
+   * @param began the first bytes of a relayed answer; null where they are not read
+   * @param isFinal no other target continues it, and the request's bytes are not needed any more, and may be freed,
+   *   unless the answer is to be kept. Told again when it becomes so
    * @returns whether the answer is to be kept (`isKept`): decided here, once, for the request's bytes may be freed then; false
    *   while that is not final
    */

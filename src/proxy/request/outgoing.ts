@@ -13,7 +13,7 @@ export interface PartialAnswer {
   readonly prefix: AnswerPrefix;
   /** Why it broke off. */
   readonly error: GatewayError;
-  /** What the client is sent before the reset when nobody goes on with it; null for nothing. */
+  /** What the client is sent before the reset when no target continues it; null for nothing. */
   readonly ending: Buffer | null;
 }
 
@@ -38,7 +38,7 @@ export interface OutgoingRequest {
   readonly body: readonly Buffer[];
   /** What stands behind the path of the target's format: a model, a query; '' for nothing. */
   readonly pathEnd: string;
-  /** What the target is not told, in the client's words; shown as `x-gateway-dropped`. */
+  /** What the target is not sent, by the client's names; shown as `x-gateway-dropped`. */
   readonly dropped: readonly string[];
   /** Null where the target takes the client's own format. */
   readonly translation: RequestInFormat | null;

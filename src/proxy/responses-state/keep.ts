@@ -11,7 +11,7 @@ import type { OutgoingRequest } from '../request/outgoing.ts';
 
 /**
  * Whether the gateway is to keep the answer to a request, and so needs its request until the end: those of the responses
- * format, unless the provider keeps it or the client does not want it kept.
+ * format, unless the provider keeps it or the client sets `store` to false.
  */
 export function shouldKeep(
   { responseState }: Pick<RequestFacts, 'responseState'>,

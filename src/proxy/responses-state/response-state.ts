@@ -39,7 +39,7 @@ export interface ResponseStateInput extends ResponseReader {
 
 export interface ResolvedResponseState {
   responseState: ResponseState;
-  /** The body, rewritten where it refers to something that only the gateway knows. */
+  /** The body, rewritten where it refers to something that only the gateway stores. */
   model: RequestedModel;
   /** Those that can serve it as it is now. */
   targets: Targets;
@@ -148,7 +148,7 @@ async function rewritten(
 
 const whole = (item: unknown): unknown[] => [item];
 
-/** How stored items go to providers: those of another format are told everything, by its own codec. */
+/** How stored items go to providers: those of another format get everything, through the codec. */
 function itemsFor(targets: Targets): typeof whole {
   const native = targets.filter(({ format }) => format === 'openai-responses');
   if (native.length === 0) return whole;
@@ -172,7 +172,7 @@ export function echoOf(request: JsonObject, { compaction, previousId }: Response
   return { ...request, store, previous_response_id: previousId };
 }
 
-/** A response that only its provider can know. */
+/** A response that only its provider can have stored. */
 interface Foreign {
   id: string;
   /** The connection that made it; null where the gateway has not seen it, and any may. */
@@ -194,8 +194,8 @@ interface TargetNeeds {
 }
 
 /**
- * The targets that can serve the request. A response that only its provider can know goes to providers of the format; a
- * compaction to those that make it themselves if the first one does, else to the others.
+ * The targets that can serve the request. A response that only its provider can have stored goes to providers of the
+ * format; a compaction to those that make it themselves if the first one does, else to the others.
  * @throws GatewayError `previous_response_not_found`
  */
 function servedBy(

@@ -40,7 +40,7 @@ export class TranslatedAnswer {
   readonly #writer: PartWriter;
   /** What the client has of it, where another target could go on with that. */
   readonly #prefix: AnswerPrefix | null;
-  /** The client was told that an answer begins. */
+  /** The client was sent the start of an answer. */
   readonly #started: boolean;
   #hasContent = false;
   /** Frames for the client that were not sent before the commit. */
@@ -55,7 +55,7 @@ export class TranslatedAnswer {
   /** The service tier that the answer names; null where it names none. */
   #tier: string | null = null;
   #finishReason: FinishReason | null = null;
-  /** Estimated tokens of the request, once somebody wanted to know: at the latest when that is let go of. */
+  /** Estimated tokens of the request, computed when first needed, at the latest when the request is released. */
   #inputTokens: number | null = null;
 
   constructor(context: ReaderContext, translation: RequestInFormat) {
@@ -275,7 +275,7 @@ export class TranslatedAnswer {
     this.#interrupted({ error, safeToRetry: false }, errorFrame(this.#context, error));
   }
 
-  /** The answer ends here, or whoever can goes on with it. */
+  /** The answer ends here, or another target continues it. */
   #interrupted(failure: Failure, ending: Buffer | null, partial: PartialAnswer | null = null): void {
     const answerUsage = this.#answerUsage();
     const { sink } = this.#context;
@@ -287,7 +287,7 @@ export class TranslatedAnswer {
     return translatedHeaders(facts, request, status, this.headers);
   }
 
-  /** Usage as the upstream told it, else an estimate from the text that passed. */
+  /** Usage as the upstream reported it, else an estimate from the text that passed. */
   #reported(): Usage {
     if (this.#usage !== null) return this.#usage;
     return { ...noUsage, input: this.#estimatedInput(), output: textTokens(this.#textBytes) };

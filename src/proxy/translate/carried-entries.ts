@@ -35,7 +35,7 @@ const BEGINNING = 32;
 export function carryEntries(body: Buffer, start: number, end: number): ReadEntries | null {
   const bytes = body.subarray(start, end);
   const isPlain = isAscii(bytes);
-  // Text that is none is mended by whoever reads it.
+  // Text that is not valid is corrected where it is read.
   if (!isPlain && !isUtf8(bytes)) return null;
   const text = bytes.toString('latin1');
   const textBetween = (first: number, last: number) =>

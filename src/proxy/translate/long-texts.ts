@@ -10,7 +10,7 @@ const LONG = 256;
 const ANCHOR = /"(?:text|content)":"/;
 
 /**
- * What stands for a carried text. Nobody who does not know it can write it, and before it comes a character that JSON
+ * What stands for a carried text. It is random, so that it cannot be guessed, and before it comes a character that JSON
  * must escape, which shows how deep in JSON within JSON the text ended up.
  */
 const MARK = randomBytes(12).toString('hex');

@@ -3,14 +3,14 @@ import { codecOf } from '../../codecs/index.ts';
 import type { ChatPrefill } from '../../codecs/model/dialect.ts';
 import type { Target } from '../../combos/routing/resolve.ts';
 
-/** How a target is told to go on with a text; null where it cannot be. */
+/** How a target is made to continue a text; null where it cannot. */
 export function prefillOf({ format, provider }: Pick<Target, 'format' | 'provider'>): ChatPrefill | null {
   const { prefill } = codecOf(format).conversation ?? { prefill: false };
   if (prefill === 'dialect') return provider.dialect?.prefill ?? null;
   return prefill ? {} : null;
 }
 
-/** The formats in which a request can be told to go on, the usual one first. */
+/** The formats in which a text can be continued, the usual one first. */
 const formats = ['openai-chat', 'anthropic-messages', 'gemini', 'ollama'] as const;
 
 /**

@@ -25,7 +25,7 @@ import { markedTurns, translationRoute } from './translation-route.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
 export interface TranslatedRequest extends RequestInFormat {
-  /** Pieces that other requests may have too: nobody writes into them. */
+  /** Pieces that other requests may share: they must not be changed. */
   body: readonly Buffer[];
 }
 
@@ -180,7 +180,7 @@ function translateObject(
   };
 }
 
-/** The request with what its server wants to be told, so that it goes on with the last message. */
+/** The request with what its server requires to continue the last message. */
 function withPrefill(encoded: JsonObject, target: Target): JsonObject {
   const { message, request } = prefillOf(target) ?? {};
   const messages = listOf(encoded['messages']);

@@ -26,8 +26,8 @@ const LEAST_BYTES = 4_096;
 /** Conversations of which the beginning was translated before. In memory alone, the last used up to a bound. */
 export interface SettledTurns {
   /**
-   * The request translated; null where nothing of it is known. What `translate` throws comes out: another translation may know
-   * more of it.
+   * The request translated; null where nothing of it is stored. What `translate` throws comes out: another translation
+   * may know more of it.
    */
   translate<T extends Named>(
     body: Buffer,

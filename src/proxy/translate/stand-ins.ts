@@ -10,12 +10,15 @@ import { runsOf } from '../../codecs/model/tool-call-groups.ts';
  * translation, and what it became is taken out of the translated request.
  */
 
-/** What stands for others in a request has an id and a name that nobody who does not know them can write. */
+/** What stands for others in a request has a random id and name that cannot be guessed. */
 const MARK = randomBytes(10).toString('hex');
 const NAME = `exchange_${MARK}`;
 const ids = [`${MARK}_0`, `${MARK}_1`] as const;
 
-/** More than any vendor wants of a prompt that it keeps (`TranslationRoute.enough`): what stands for others must not be too little for that. */
+/**
+ * More than any vendor's minimum for a prompt that it caches (`TranslationRoute.enough`): what stands for others must
+ * not be too little for that.
+ */
 const FILLING = `${MARK}${'x'.repeat(16_384)}`;
 
 /** The exchange that stands for others: the first for those that were settled before, the second for the end of the run behind it. */
@@ -31,7 +34,8 @@ export interface Run {
 
 /**
  * What was read of the run between the exchanges that stand for others; empty where nothing is settled. Null where the
- * conversation cannot be told without the settled exchanges: where an id is used twice, or what stands beside them is not alone.
+ * conversation cannot be translated without the settled exchanges: where an id is used twice, or what stands beside
+ * them is not alone.
  * @param before ids of calls that are settled
  * @param enough bytes of text that the first run must have; null where nothing is settled
  */

@@ -149,7 +149,7 @@ export class Translation implements AnswerReader {
   onFailure(failure: Failure): void {
     this.#readBeforeEnd();
     if (this.#answer.ended) return;
-    // Who was to go on has not heard of it yet: its old connection was closed.
+    // The target that was to continue has not received it: its old connection was closed.
     const canRetry = failure.safeToRetry && this.#continues;
     if (this.#answer.committed && !canRetry) this.#answer.fail(failure.error);
     else this.#sink.settled({ kind: 'failed', failure });

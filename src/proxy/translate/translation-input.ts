@@ -22,7 +22,7 @@ export interface TranslationOptions {
   prefix: string;
   /** Fits the schema of a tool to what it takes. */
   fit: FitSchema;
-  /** Whether it is told what to keep in its prompt cache, where the client does not say so. */
+  /** Whether marks for the prompt cache are added where the client sets none. */
   cacheMarks: boolean;
   /** What of earlier turns was translated already; null where each request is translated whole. */
   settled: SettledTurns | null;

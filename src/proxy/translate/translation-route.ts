@@ -11,7 +11,7 @@ import type { TranslationInput, TranslationOptions } from './translation-input.t
 /** Targets look at no exchange before the last one. */
 const LAST = 1;
 
-/** Turns at whose ends a target is told to keep the prompt, at most: 0 where it is not, however long the request is. */
+/** The most turns with a mark for the prompt cache: 0 for none, however long the request is. */
 export function markedTurns(
   { format, model, provider }: Pick<Target, 'format' | 'model' | 'provider'>,
   { cacheMarks }: Pick<TranslationOptions, 'cacheMarks'>,

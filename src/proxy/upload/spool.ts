@@ -23,7 +23,7 @@ export class Spool {
     this.#folder = folder;
   }
 
-  /** Puts more by; nothing once it is closed, for nobody wants it any more. @throws GatewayError `internal_error` */
+  /** Stores more; nothing once it is closed. @throws GatewayError `internal_error` */
   async write(bytes: Buffer): Promise<void> {
     if (this.#closed) return;
     this.#bytes += bytes.length;

@@ -21,9 +21,9 @@ export interface AgentRequest {
 
 /** An agent that is ready to be asked. */
 export interface ReadyAgent extends Upstream {
-  /** What it is not told. */
+  /** The fields that it is not sent. */
   dropped: readonly Concept[];
-  /** What the chat format calls the bound of the answer, where agents were to be told one; null where none is set. */
+  /** The chat format's field for the length of the answer, which agents do not take; null where none is set. */
   bound: string | null;
 }
 
@@ -31,7 +31,7 @@ export interface ReadyAgent extends Upstream {
 export type AskAgent = (request: AgentRequest) => ReadyAgent;
 
 /**
- * The request to an agent, in the chat format, and what the agent cannot be told of it, in the client's words.
+ * The request to an agent, in the chat format, and the fields that agents do not take, by the client's names.
  * @throws GatewayError
  */
 export function agentRequest(

@@ -80,7 +80,7 @@ function signature(
   return signatureHeaders(connection, provider, request, now());
 }
 
-/** Nothing was sent: there is nobody to abort. */
+/** Nothing was sent: there is nothing to abort. */
 const nobody: Dispatcher.DispatchController = {
   aborted: false,
   paused: false,

@@ -4,7 +4,7 @@ import { type OutboundInput, outboundConnector } from '../../http/outbound/conne
 
 /**
  * undici's own connector, except for where it does not lead, and that an aborted request is done with. undici closes its socket with an error that
- * also means "send again on another one", keeps the request queued, and so opens a connection that nobody needs
+ * also means "send again on another one", keeps the request queued, and so opens a connection that is not needed
  * for every client that leaves (undici 7.30, `onHttpSocketClose`). Any other error takes the request out.
  */
 export function createConnector(input: OutboundInput): buildConnector.connector {

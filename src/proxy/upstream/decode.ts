@@ -14,7 +14,7 @@ export interface Decoder {
 }
 
 export interface DecoderEvents {
-  /** False: the reader wants no more until it calls `resume`. */
+  /** False: the reader takes no more until it calls `resume`. */
   onData(chunk: Buffer): boolean;
   onEnd(): void;
   onError(error: Error): void;

@@ -9,7 +9,7 @@ export interface InPath {
   /** Behind the path of the format. */
   end: string;
   body: readonly Buffer[];
-  /** What the client asked for in its headers and this provider does not know. */
+  /** What the client requested in its headers and this provider does not support. */
   dropped: string[];
 }
 
@@ -42,7 +42,7 @@ export function modelInPath(
   };
 }
 
-/** What the client asks for in its headers and a provider does not know, as it is named in `x-gateway-dropped`. */
+/** What the client requests in its headers and a provider does not support, as named in `x-gateway-dropped`. */
 export function unknownBetas(exchange: Pick<AnyExchange, 'request'>, { betas }: ModelInPath): string[] {
   if (betas === undefined) return [];
   return betasOf(exchange)

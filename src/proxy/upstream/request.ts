@@ -30,10 +30,10 @@ export interface UpstreamContext {
   now(): number;
 }
 
-/** A request that is ready to be sent, as undici takes it and as the gateway knows it. */
+/** A request that is ready to be sent, as undici takes it and as the gateway describes it. */
 export interface ReadyRequest {
   readonly upstream: UpstreamRequest;
-  /** Now also with what an agent said that it is not told. */
+  /** Now also with the fields that an agent reported as not supported. */
   readonly request: OutgoingRequest;
 }
 

@@ -39,7 +39,7 @@ export class WebSocketResponseSink implements ResponseSink {
   #items: string[] = [];
   /** An event was sent. */
   #hasSentEvent = false;
-  /** The peer was told how the answer ended. */
+  /** The end of the answer was sent to the client. */
   #endSent = false;
   headersSent = false;
   writableEnded = false;
@@ -121,7 +121,7 @@ export class WebSocketResponseSink implements ResponseSink {
   }
 
   /**
-   * The first event of an answer with those headers that its client should know of: a message has none of its own, and
+   * The first event of an answer with the headers that its client should get: a message has none of its own, and
    * clients read headers there where the vendor's errors have them.
    */
   #withHeaders(data: string): string {
@@ -213,7 +213,7 @@ function withFirst(json: string, member: string): string {
 /** The type as the vendor writes it: first in the data. */
 const ITEM_DONE = /^\{\s*"type"\s*:\s*"response\.output_item\.done"/;
 
-/** Clients read `response.failed` as it is; of an `error` they want the status, which a stream does not tell. */
+/** Clients read `response.failed` as it is; of an `error` they need the status, which a stream does not contain. */
 function isResponseFailed({ data, event }: Frame): boolean {
   return event === 'response.failed' || textOf(parseObject(data)?.['type']) === 'response.failed';
 }
