@@ -20,8 +20,8 @@ export interface Caller {
   /** Whether they hold a permission, e.g. `keys:create`. */
   can(permission: string): boolean;
   /**
-   * Whether the login ended with a change of the user's role: they are told what they may not do (403), and for all else
-   * to log in again (401).
+   * Whether the login ended with a change of the user's role: forbidden requests then get 403, and all others
+   * 401, to log in again.
    */
   ended: boolean;
   /** Whether their token reaches some members of a collection only. */
@@ -55,7 +55,7 @@ export interface Action {
   implied?(caller: Caller): string;
   /** How often a caller may do it, where it is costly; as often as they like when absent. */
   perMinute?: number;
-  /** It waits for somebody else, and so runs beside changes of the member instead of in turn with them. */
+  /** It waits for another service, and so runs beside changes of the resource instead of in turn with them. */
   beside?: boolean;
   /** Changes nothing, says what would be changed (`?dry_run=true`). */
   preview?(row: Row, input: Record<string, unknown>, caller: Caller): Promise<Outcome>;
@@ -88,7 +88,7 @@ export interface Condition {
   value: string | number | boolean | null | readonly (string | number)[];
 }
 
-/** What a caller wants to see of a collection. */
+/** Which rows of a collection a caller requested. */
 export interface ListQuery {
   groups: readonly (readonly Condition[])[];
   sort: readonly { attribute: string; descending: boolean }[];

@@ -14,7 +14,7 @@ export interface BodyInParts {
 }
 
 /**
- * Where an answer goes: the part of Node's `ServerResponse` that whoever answers may use, so that something else can
+ * Where an answer goes: the part of Node's `ServerResponse` that handlers may use, so that something else can
  * stand in for one.
  */
 export interface ResponseSink {

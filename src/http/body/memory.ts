@@ -1,5 +1,5 @@
 /**
- * A body up to this size is sent to a provider in one write, of which nobody is told when the system has taken it: its memory
+ * A body up to this size is sent to a provider in one write, without an event when the system has taken it: its memory
  * is left to the collector.
  */
 export const ONE_WRITE_BYTES = 65_536;

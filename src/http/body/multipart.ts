@@ -31,7 +31,7 @@ export class FormScanner {
   readonly #mark: Buffer;
   #place: Place = 'start';
   #parts = 0;
-  /** Bytes that are not told apart yet. */
+  /** Bytes that are not classified yet. */
   #rest: Buffer = Buffer.alloc(0);
   /** True while nothing of the current part's data has been given out. */
   #atDataStart = false;
@@ -157,7 +157,7 @@ export class FormScanner {
 
 /**
  * Where in the last `length` bytes a line end with a boundary may have begun; `bytes.length` where none can have. A
- * delimiter begins with a line end or, to be told from one, with a dash.
+ * delimiter begins with a line end or, to be distinguished from one, with a dash.
  */
 function possibleEnd(bytes: Buffer, length: number): number {
   let index = Math.max(0, bytes.length - length);

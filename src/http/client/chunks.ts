@@ -8,7 +8,7 @@ const SEMICOLON = 59;
 const EQUALS = 61;
 const QUOTE = 34;
 const BACKSLASH = 92;
-/** As much as the extensions of one answer's chunks may have together; nobody reads them. */
+/** The limit on all chunk extensions of one answer, which are ignored. */
 const MAX_EXTENSION_BYTES = 16_384;
 /** Twelve hex digits: more bytes than there are, and fewer than numbers are exact to. */
 const MAX_SIZE_DIGITS = 12;

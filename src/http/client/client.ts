@@ -93,7 +93,7 @@ export function createClient(origin: string, options: ClientOptions): Client {
       connection.send(exchange);
     });
   };
-  /** Sends on connections that were idle, unless they turn out to be closed, or to carry what nobody asked for. */
+  /** Sends on connections that were idle, unless they turn out to be closed, or to carry data that was not requested. */
   const sendReady = (): void => {
     const batch = ready;
     ready = [];

@@ -5,7 +5,7 @@ import type { BodyLength } from './request-head.ts';
 import type { ResponseHead } from './response-head.ts';
 import type { ResponseEvents } from './response-reader.ts';
 
-/** What undici's handlers are told, and of bodies in pieces also that nobody reads them any more. */
+/** The calls of undici's handlers, and for bodies in pieces also one when they are not read any more. */
 export interface ExchangeHandler extends Dispatcher.DispatchHandler {
   /** The system has taken all of the body; the answer may be complete by then. Not called for one that was not sent whole. */
   onRequestSent?(): void;
@@ -30,7 +30,7 @@ interface Carrier {
   release(exchange: Exchange): void;
 }
 
-/** One request and its response, from when it is asked for until its handler was told how it ended. */
+/** One request and its response, from its start until its handler was called with its end. */
 export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
   readonly #handler: ExchangeHandler;
   /** Null once it was sent: a stream may last for an hour, and would keep its request that long. */
@@ -43,9 +43,9 @@ export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
   aborted = false;
   paused = false;
   reason: Error | null = null;
-  /** Whether the handler was told how it ended. */
+  /** Whether the handler was called with its end. */
   over = false;
-  /** The response is complete, which its handler is told when it wants to hear more. */
+  /** The response is complete, which is passed to the handler when it reads on. */
   #ended: IncomingHttpHeaders | null = null;
 
   constructor(handler: ExchangeHandler, request: ReadyRequest) {
@@ -53,12 +53,12 @@ export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
     this.#request = request;
   }
 
-  /** Whether all of the response has come, if its handler was not told yet. */
+  /** Whether all of the response has come, if its handler was not called with its end yet. */
   get complete(): boolean {
     return this.over || this.#ended !== null;
   }
 
-  /** The request, which is let go of; null where nobody wants it any more. */
+  /** The request, which is released; null where it is not needed any more. */
   begin(connection: Carrier): ReadyRequest | null {
     const request = this.#request;
     this.#request = null;

@@ -32,7 +32,8 @@ export interface PiecewiseInput {
 
 /**
  * Sends a body in pieces, the next ones when those before have left.
- * @returns whether the system has taken all of it, so that nobody reads the pieces any more; false where the socket was closed
+ * @returns whether the system has taken all of it, so that the pieces are not read any more; false where the socket
+ *   was closed
  * @throws what the pieces throw, and ExchangeError where they are not as many bytes as was announced
  */
 export async function sendPieces(

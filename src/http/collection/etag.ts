@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../lib/error.ts';
 
-/** Members that the gateway measures by itself: that they differ is no change which somebody else made. */
+/** Fields that the gateway measures itself: a difference in them is not a change made by another caller. */
 const measured: ReadonlySet<string> = new Set([
   'uptime_seconds',
   'observed_at',
@@ -16,7 +16,7 @@ const clocked: ReadonlySet<string> = new Set(['uptime_seconds']);
 
 /**
  * The strong ETag of a member as it is shown: `"REVISION.CONTENT"`. The first part is what `If-Match` looks at: it
- * changes when somebody changes the member, and not because it is shown in another way or was used. The second is of
+ * changes when a caller changes the resource, and not because it is shown in another way or was used. The second is of
  * all that is shown.
  * @param revision the member's own count of changes, null where it has none
  */

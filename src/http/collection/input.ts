@@ -15,7 +15,7 @@ export function isObject(value: unknown): value is Members {
 /**
  * What a caller gave, as its schema has it.
  * @param at where it stands in the body, for errors: `''` or `resources[2]`
- * @throws GatewayError `invalid_request` with the member at fault; members that the schema does not know are refused,
+ * @throws GatewayError `invalid_request` with the field at fault; fields that are not in the schema are refused,
  *   so that none is dropped in silence
  */
 export function validated(schema: z.ZodObject, input: unknown, at = ''): Members {
@@ -35,7 +35,7 @@ export function atFault(param: string, problem: string): GatewayError {
 }
 
 /**
- * Refuses documents that are nested so deep that whoever walks through them runs out of stack.
+ * Refuses documents that are nested so deeply that recursion over them would overflow the stack.
  * @throws GatewayError `invalid_request`
  */
 export function checkDepth(document: unknown): void {
@@ -48,7 +48,7 @@ export function checkDepth(document: unknown): void {
   }
 }
 
-/** The path of the first member that a schema does not know; null when it knows all, or takes any. */
+/** The path of the first field that is not in a schema; null when all are, or any are allowed. */
 function findUnknownField(schema: z.core.SomeType, value: unknown, at: string): string | null {
   const { def } = unwrapped(schema)._zod;
   if (def.type === 'array' && Array.isArray(value)) {

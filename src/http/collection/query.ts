@@ -3,7 +3,7 @@ import type { ListQuery } from '../resource.ts';
 import { type Attributes, kindAt } from './attributes.ts';
 import { parseFilters, unknownAttribute } from './filter.ts';
 
-/** What a caller wants to see of a collection, and how. */
+/** Which rows of a collection a caller requested, and how. */
 export interface Listing {
   query: ListQuery;
   /** Whether a filter was given. */
@@ -84,7 +84,7 @@ export function attributesIn(params: URLSearchParams, attributes: Attributes): r
 }
 
 /**
- * Refuses parameters that nothing would come of: who misspells `dry_run` does not want what would be done.
+ * Refuses unknown parameters: with `dry_run` misspelled, the request would be carried out.
  * @throws GatewayError `invalid_request`
  */
 export function checkParameters(params: URLSearchParams, names: ReadonlySet<string>): void {

@@ -5,7 +5,7 @@ import { type Budget, compilePattern, isIn } from './pattern.ts';
 
 type Test = (value: unknown) => boolean;
 
-/** What the patterns of one query may take: a tenth of a second, which nobody else is served in. */
+/** What the patterns of one query may take: a tenth of a second, in which no other request is served. */
 const PATTERN_STEPS = 1_000_000;
 
 /**

@@ -12,8 +12,8 @@ export interface Http2Exchange extends AnyExchange {
 export type Http2Response = Http2ServerResponse & Pick<ResponseSink, 'flushHeaders'>;
 
 /**
- * Headers without the pseudo-headers, where `:authority` becomes `Host` (RFC 9113, 8.3.1), so that whoever judges a request
- * by its headers need not know which HTTP it came by. One that names two different hosts has both.
+ * Headers without the pseudo-headers, where `:authority` becomes `Host` (RFC 9113, 8.3.1), so that code that judges a
+ * request by its headers need not distinguish versions of HTTP. One that names two different hosts has both.
  * @param rawHeaders names and values in turn
  */
 export function plainHeaders(rawHeaders: readonly string[]): string[] {

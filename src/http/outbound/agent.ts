@@ -1,6 +1,6 @@
 import type { Agent, Dispatcher } from 'undici';
 
-/** Requests of the gateway's own, over connections that nobody else uses. */
+/** Requests of the gateway's own, over connections of their own. */
 export interface OutboundAgent {
   /**
    * undici's `request`.

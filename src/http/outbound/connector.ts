@@ -27,7 +27,7 @@ export function outboundConnector({
   privateNetworks = true,
   timeoutMs,
 }: OutboundInput): connectors.connector {
-  /** The answer depends on the port, and the resolver is not told it. */
+  /** The answer depends on the port, and the resolver does not get it. */
   const byPort = new Map<number, connectors.connector>();
   const connectorTo = (port: number): connectors.connector => {
     const existing = byPort.get(port);

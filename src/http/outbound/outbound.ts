@@ -23,7 +23,7 @@ export function outboundRefusal(
   return isOwn(plain, port, listening()) ? "its address is this gateway's own" : null;
 }
 
-/** Names under which clouds serve the same. They are refused even where nobody resolves them. */
+/** Names under which clouds serve the same. They are refused even where no resolver has them. */
 const metadataNames =
   /^(metadata|metadata\.google\.internal|instance-data(\.ec2\.internal)?|metadata\.goog)\.?$/i;
 

@@ -148,7 +148,7 @@ function descriptorLimit(): number | null {
 }
 
 function limitOfReport(): number | null {
-  // Its list of the network asks resolvers for names, which may take long, and nobody reads it here.
+  // Its list of the network asks resolvers for names, which may take long, and it is not needed here.
   const report = Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const soft = userLimits?.open_files?.soft;

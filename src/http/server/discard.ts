@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { BodyInParts } from '../response-sink.ts';
 
-/** How much of a body that nobody wants is read, so that its sender gets to read the answer. */
+/** How much of an unwanted body is read, so that its sender gets to read the answer. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -37,7 +37,7 @@ export function discardBody(request: BodyInParts, done: () => void): void {
 }
 
 /**
- * Reads and drops what is still to come of a body that nobody wants, within bounds; beyond them the connection is closed.
+ * Reads and drops what is still to come of an unwanted body, within bounds; beyond them the connection is closed.
  * Node itself would read it without bounds on a kept connection.
  */
 export function discardRest(request: IncomingMessage): void {
@@ -47,7 +47,7 @@ export function discardRest(request: IncomingMessage): void {
   });
 }
 
-/** Whether a body is longer than what is read of one that nobody wants, or may be. */
+/** Whether a body is, or may be, longer than what is read of an unwanted one. */
 export function mayExceedDiscard({
   complete,
   destroyed,

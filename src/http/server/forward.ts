@@ -46,7 +46,7 @@ const notForwarded = new Set([
 
 /** @param path of the other process's Unix socket */
 export function createForwarder(path: string): Forwarder {
-  /** One for each client, since the other process knows a client by the connection. */
+  /** One for each client, since the other process identifies a client by the connection. */
   const agents = new WeakMap<Duplex, Agent>();
   const open = new Set<ClientRequest>();
   const spliced = new Set<Duplex>();

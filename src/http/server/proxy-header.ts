@@ -34,7 +34,7 @@ function parseProxyHeader(line: string): ClientAddress | null {
 
 /**
  * Reads the header of a connection and makes its socket show the client's address as its own peer's. Only for a socket
- * that nobody but this gateway's own processes can connect to. One that ends before its header, or takes longer than
+ * that only this gateway's own processes can connect to. One that ends before its header, or takes longer than
  * five seconds for it, is closed.
  * @param ready called once the header was read; what follows it is there to be read
  */

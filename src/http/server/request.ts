@@ -6,7 +6,7 @@ const MANY_PIECES = 2048;
 const LEAST_BYTES = 64;
 
 /**
- * Node's request, which ends the connection of somebody who sends a body byte by byte: each chunk (RFC 9112, 7.1) costs
+ * Node's request, which ends the connection of a client that sends a body byte by byte: each chunk (RFC 9112, 7.1) costs
  * microseconds and an object, whatever its size, so that a stranger's few megabytes would take seconds and a gigabyte.
  */
 export class ChunkyRequest extends IncomingMessage {

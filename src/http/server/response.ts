@@ -12,7 +12,7 @@ type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 const ONE_PIECE_BYTES = 16_384;
 
 /**
- * Node's response, which sends `noSniff` with every answer, whoever writes it, and each piece of a chunked one together with its
+ * Node's response, which sends `noSniff` with every answer, and each piece of a chunked one together with its
  * chunk's size. Node sends the size, the piece and two line ends as four buffers, which costs a frame of a stream more than all
  * else that is done with it here.
  */
@@ -77,7 +77,7 @@ function unsniffed(headers: Headers = {}): Headers {
   return headers.some(isNoSniff) ? headers : [...headers, NAME, VALUE];
 }
 
-/** Most names are told apart by their length alone, for this is done for every answer. */
+/** Most names differ in length, which is compared first: this runs for every answer. */
 function isNoSniff(name: OutgoingHttpHeader, index: number): boolean {
   if (index % 2 === 1 || typeof name !== 'string' || name.length !== NAME.length) return false;
   return name.toLowerCase() === NAME;

@@ -44,7 +44,7 @@ export interface HttpServerOptions extends RefusalOptions {
   onHttp2Connection?(socket: Socket, behindPreface: Buffer): void;
   /** Must answer or destroy the socket, whose errors are already listened to. `head` is what followed the request. */
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, id: string): void;
-  /** Called with each exchange once its answer has ended, or its client is gone, and those who served it know. */
+  /** Called with each exchange once its answer has ended, or its client is gone, after its handlers were called. */
   onClosed?(exchange: Exchange): void;
   /** Called with every handler error that is not a GatewayError, and with any error after the headers were sent. */
   onError?(error: unknown, exchange: AnyExchange | null): void;
@@ -80,7 +80,10 @@ export interface HttpServer {
 /** Longer than the idle timeout of common load balancers (60 s), so that they are the ones who close. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** A server of HTTP/1.1, and of HTTP/2 without TLS on the same port, that knows limits, ids, errors and draining, and nothing of what it serves. */
+/**
+ * A server of HTTP/1.1, and of HTTP/2 without TLS on the same port, with limits, ids, errors and draining, independent
+ * of what it serves.
+ */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { limits, now = Date.now } = options;
   const open = createIndexedSet<Exchange>();
@@ -211,7 +214,7 @@ export function originForm(target: string): string {
 
 /**
  * Some releases of Node tell a response that its socket closed only if it was that response's turn. One that waits
- * behind an earlier, pipelined request is told here unless Node did.
+ * behind an earlier, pipelined request is notified here unless Node did.
  */
 function closeWithSocket({ request, response }: Exchange): void {
   const onClose = () => {
@@ -342,7 +345,7 @@ function listenForProxies(server: Server, unnamed: Set<Socket>, path: string): P
       chmodSync(path, 0o600);
       resolve();
     };
-    // Node binds before `listen` returns: nobody else may connect between that and `chmod`. Files that other threads
+    // Node binds before `listen` returns: no other user may connect between that and `chmod`. Files that other threads
     // make in this moment are this user's alone too, and their folders can be opened.
     const mask = process.umask(0o077);
     try {

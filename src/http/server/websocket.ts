@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { createIndexedSet, type IndexedMember } from '../../lib/indexed-set.ts';
 
-/** One open WebSocket, for whoever serves it. */
+/** One open WebSocket, as its handler sees it. */
 export interface TextSocket {
   /** True while the peer takes no more; `onDrain` tells when it does. */
   readonly full: boolean;
