@@ -7,7 +7,7 @@ import type { Passwords } from './passwords/passwords.ts';
 import { passwordProblem } from './passwords/policy.ts';
 import type { UserStore } from './users/users.ts';
 
-/** The way in while there is no admin: whoever reads the server's terminal or its files may make the first one. */
+/** The first login while there is no admin: access to the server's terminal or files permits creating one. */
 export interface Bootstrap {
   /** The code in force and when it ends; null when there is an admin. For the terminal only, never for the log. */
   offer(): { code: string; expiresAt: number } | null;
@@ -42,7 +42,7 @@ export function setupCodePath(dataDir: string): string {
   return join(dataDir, 'setup.code');
 }
 
-/** Makes a code when nobody can administer the gateway yet, and leaves it in `DATA_DIR/setup.code` (0600). */
+/** Makes a code when there is no admin yet, and leaves it in `DATA_DIR/setup.code` (0600). */
 export async function openBootstrap(deps: BootstrapDeps): Promise<Bootstrap> {
   const { dataDir, now, passwords, throttle, users } = deps;
   const path = setupCodePath(dataDir);

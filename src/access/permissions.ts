@@ -14,8 +14,8 @@ interface PermissionRow {
 }
 
 /**
- * Everything that can be done through the management API, and who may. What is not listed, nobody may: routing, the
- * actions that a resource advertises, the documentation and the tests all read this table.
+ * Everything that can be done through the management API, and the roles that may. What is not listed is forbidden to
+ * all: routing, the actions that a resource advertises, the documentation and the tests all read this table.
  */
 export const permissions = {
   'api:read': { from: 'viewer', scope: true },
@@ -124,7 +124,7 @@ export function needsFresh(permission: string): boolean {
   return row.fresh === true;
 }
 
-/** The permissions that a caller can give an automation token: nobody gives what they do not have. */
+/** The permissions that a caller can give an automation token: at most its own. */
 export function grantableScopes(caller: { can(permission: string): boolean }): Permission[] {
   return (Object.keys(permissions) as Permission[]).filter(
     (permission) => mayBeScope(permission) && caller.can(permission),
@@ -142,6 +142,6 @@ export function hasFreshLogin(caller: { via: string; passwordAt: number | null }
   if (caller.via === 'local') return true;
   if (caller.passwordAt === null) return false;
   const age = now - caller.passwordAt;
-  // A password of the future was proven before the clock was set back, nobody knows when.
+  // A password of the future was proven before the clock was set back, at an unknown time.
   return age <= FRESH_MS && age >= -CLOCK_TOLERANCE_MS;
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../lib/error.ts';
 import type { Provider } from '../providers/provider.ts';
 
-/** The names of the parameters in a provider's address; none where it has an address or must be told all of it. */
+/** The names of the parameters in a provider's address; none where it has an address or needs a whole one. */
 export function parametersOf({ baseUrlOf = '' }: Pick<Provider, 'baseUrlOf'>): string[] {
   return [...baseUrlOf.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
@@ -30,7 +30,7 @@ export function baseUrlWith(
 }
 
 /**
- * The same for parameters that somebody gave.
+ * The same for parameters from input.
  * @throws GatewayError `invalid_request` also for one that is missing or that the provider does not have
  */
 export function baseUrlFromParameters(

@@ -19,7 +19,10 @@ export interface DiscoveriesInput {
 /** How long an offer stands that was shown. */
 const LISTED_MS = 60_000;
 
-/** What the gateway's machine has to offer: keys in its environment, model servers. Nothing of it is used before somebody says so. */
+/**
+ * What the gateway's machine has to offer: keys in its environment, model servers. Nothing of it is used without
+ * confirmation.
+ */
 export function discoveriesResource(input: DiscoveriesInput): Resource {
   const { connections, listening, readVariable, setVariables } = input;
   const offered = async (): Promise<Discovery[]> => {

@@ -3,7 +3,7 @@ import { allProviders } from '../providers/index.ts';
 import type { Provider } from '../providers/provider.ts';
 import { upstreamUrl } from '../providers/url.ts';
 
-/** A provider that this machine already knows about: to be offered, never used silently. */
+/** A provider that is already set up on this machine: to be offered, never used silently. */
 export type Discovery =
   | { kind: 'environment'; provider: Provider; variable: string }
   | { kind: 'local'; provider: Provider; url: string };

@@ -24,7 +24,7 @@ export interface TokensInput {
   connections: ModelListsInput['connections'];
   /** Where the gateway listens; null as long as it does not. */
   listening(): { host: string; port: number } | null;
-  /** Null when lists of models are asked for only when told to. */
+  /** Null when lists of models are fetched only on request. */
   modelsMaxAgeMs: number | null;
   log: Pick<Log, 'warn'>;
   onClose: OnClose;

@@ -13,7 +13,7 @@ export interface Rename {
  * Carries the new name of a connection over into all that names it as `connection/model`: the targets of combos and
  * aliases, and the models that keys may use. Where it is left with the old name, it would mean nothing, or another
  * connection.
- * @param trx has written already, so that nobody else writes meanwhile
+ * @param trx has written already, so that no other process writes meanwhile
  */
 export async function renameReferences(trx: Transaction<Tables>, rename: Rename): Promise<void> {
   const { from, to } = rename;

@@ -33,7 +33,7 @@ export interface ConnectionsInput {
   listening?: Listening;
 }
 
-/** What requests met at the connections, for whoever may look at it or clear it. */
+/** The health of the connections, to read and to reset. */
 export interface ConnectionHealth {
   of(connectionId: string): ShownHealth;
   /** Forgets what is held against it. False when there was nothing. */

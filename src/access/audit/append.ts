@@ -100,7 +100,7 @@ async function isUnchanged(folder: string, fileEnd: FileEnd | null): Promise<boo
 
 /**
  * Looks where the chain ends. What a killed writer left of a line is set aside; what else is wrong stays as it is, so
- * that a check finds it, and is told in a record.
+ * that a check finds it, and is reported in a record.
  * @param ownEnd the end as this process last wrote it
  */
 async function findEnd(folder: string, ownEnd: ChainEnd, now: number): Promise<ChainTail> {

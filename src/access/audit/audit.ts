@@ -39,7 +39,7 @@ export interface AuditInput {
 }
 
 interface QueuedEntry extends PendingEntry {
-  /** Of a record that somebody waits for. */
+  /** Of a record whose writing is awaited. */
   settle: { resolve(): void; reject(error: unknown): void } | null;
 }
 
@@ -71,7 +71,7 @@ export function openAudit({ dataDir, now, onError, retentionMonths }: AuditInput
   const start = (): Promise<void> => {
     running ??= drain().then((written) => {
       running = null;
-      // What somebody waits for and came too late for this run.
+      // Awaited records that came too late for this run.
       if (written && queue.some(({ settle }) => settle !== null)) void start();
     });
     return running;

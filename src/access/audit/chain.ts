@@ -12,7 +12,7 @@ export const chainStart: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
 /**
  * The one spelling of a value: members in the order of their code units, no blanks, and escaped whatever moves a
  * terminal's cursor or ends a line for some reader (C1 controls, line separators, marks of writing direction); JSON
- * itself escapes the rest. What JSON does not know is left out, as JSON does.
+ * itself escapes the rest. Values that JSON does not have are left out, as JSON does.
  */
 function canonicalJson(value: unknown): string {
   return spelled(value).replace(

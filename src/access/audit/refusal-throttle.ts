@@ -17,7 +17,9 @@ interface RefusalCount {
 /** Refusals of one kind from one address that are recorded one by one in a minute. */
 const SHOWN = 20;
 const WINDOW_MS = 60_000;
-/** Kinds that are told apart. Of the refusals beyond, those with one reason are counted together. */
+/**
+ * The number of kinds that are counted separately. Of the refusals beyond, those with one reason are counted together.
+ */
 const MAX_KINDS = 1000;
 
 /**

@@ -14,7 +14,7 @@ export type AuditActor = z.infer<typeof auditActor>;
 
 const values = z.record(z.string(), z.unknown()).nullable();
 
-/** What is told to the audit log. Secrets that got in are masked before they are written. */
+/** What is passed to the audit log. Secrets that got in are masked before they are written. */
 export const auditEntry = z.object({
   request_id: z.string().nullable(),
   actor: auditActor,

@@ -2,7 +2,7 @@
 export interface RunnableModel {
   connection: string;
   provider: string;
-  /** The id that the upstream knows. */
+  /** The upstream's id. */
   model: string;
 }
 

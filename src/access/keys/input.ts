@@ -4,7 +4,7 @@ import { type KeyRecord, keyChange, newKeyInput } from '../schema.ts';
 import type { KeyPatch, keyStore } from '../store.ts';
 
 /**
- * Makes a key of what somebody has asked for.
+ * Makes a key from input.
  * @returns the key, and its text, which is kept nowhere
  * @throws GatewayError for a time that is past or a name that is taken, ZodError for other input that is not valid
  */

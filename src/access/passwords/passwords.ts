@@ -20,7 +20,7 @@ export interface PasswordsOptions {
 
 /**
  * Keeps the hashing of passwords, which is costly so that guessing is, from being used against the gateway: memory and
- * time that it takes are bounded, and what comes beyond is told to come again.
+ * time that it takes are bounded, and requests beyond that are told to retry later.
  */
 export function createPasswords(options: PasswordsOptions = {}): Passwords {
   const { concurrency = 2, waiting = 8, work = { hash: hashPassword, verify: verifyPassword } } = options;

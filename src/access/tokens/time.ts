@@ -13,7 +13,7 @@ export function isExpired(
   return kind !== 'automation' && expiresAt - now > ttlSeconds * 1000 + CLOCK_TOLERANCE_MS;
 }
 
-/** Expiry is kept to the second, as it is told (`expires_on`). */
+/** Expiry is stored to the second, as it is shown (`expires_on`). */
 export function wholeSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }

@@ -170,7 +170,7 @@ function upkeep(
     await flush();
     const tokens = [...shelf.all()];
     await drop(tokens.filter(({ expiresAt }) => expiresAt + KEPT_MS <= now()).map(({ id }) => id));
-    // Another gateway may have renewed one that this one knows.
+    // Another gateway may have renewed one that is in memory here.
     if (node !== '')
       for (const row of await db.selectFrom('tokens').selectAll().execute())
         if (!dirty.has(row.id)) shelf.put(row.hash, recordOf(row));

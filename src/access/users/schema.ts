@@ -39,7 +39,7 @@ export const displayName = z
   .max(100, 'a name has at most 100 characters')
   .regex(/^[^\u0000-\u001f\u007f]*$/, 'a name has no control characters');
 
-/** Checked in full, and told apart in its answers, by the policy on passwords; here only so that it is not endless. */
+/** The password policy checks it in full, with an error for each fault; here only its length is bounded. */
 export const passwordText = z.string().max(1024, 'a password has at most 128 characters');
 
 export const role = z.enum(['viewer', 'operator', 'admin'], 'a role is viewer, operator or admin');

@@ -44,7 +44,7 @@ function lookups(db: Db) {
       );
     },
 
-    /** Whether somebody can administer the gateway. */
+    /** Whether there is an admin who can log in. */
     async hasAdmin(): Promise<boolean> {
       const row = await db
         .selectFrom('users')
@@ -195,7 +195,7 @@ function profiles(db: Db, now: () => number) {
   };
 }
 
-/** Ends all tokens. They are worth nothing already, by their credential version or for want of a user. */
+/** Ends all tokens. They are invalid already, by their credential version or because their user is missing. */
 async function endTokens(db: Db, id: string): Promise<void> {
   await db.deleteFrom('tokens').where('user_id', '=', id).execute();
 }

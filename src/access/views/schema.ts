@@ -8,7 +8,7 @@ const viewSearch = z
   .max(2_000)
   .regex(/^[\x21-\x7e]*$/, 'the filters are a query string, with other characters percent-encoded');
 
-/** A view that somebody saved, as it is shown. */
+/** A saved view, as it is shown. */
 export const savedViewRow = z.object({
   id: z.string(),
   page: viewPage,

@@ -5,7 +5,7 @@ import type { OpenConnection } from '../schema.ts';
 import type { AskOptions } from '../testing/ask.ts';
 import { type Balance, fetchBalance } from './balance.ts';
 
-/** What a provider told of an account's money. */
+/** The balances that a provider reported for an account. */
 export interface AccountBalances {
   balances: readonly Balance[];
   /** When, in milliseconds since the epoch. */
@@ -16,7 +16,7 @@ export interface AccountBalances {
 
 /** The balances of the accounts in use, in memory. */
 export interface Balances {
-  /** Null where nothing was told yet. */
+  /** Null where nothing was reported yet. */
   of(connectionId: string): AccountBalances | null;
   /** Whether the provider tells it at all. */
   tells(connectionId: string): boolean;

@@ -32,7 +32,7 @@ export async function logOut(
   }
 }
 
-/** What is told of a logout. */
+/** The report of a logout. */
 export function logoutMessage({ leftAlive, name }: LoggedOut): string {
   return leftAlive === null
     ? `The login of the connection "${name}" has ended, here and at its server`

@@ -11,7 +11,7 @@ const oauthClient = z.strictObject({
   clientSecret: z.string().nullable(),
   scopes: z.array(z.string()),
   audience: z.string().nullable(),
-  /** Registered at the provider; null for the loopback address of whoever asks (RFC 8252). */
+  /** Registered at the provider; null for the loopback address of the program that logs in (RFC 8252). */
   redirectUri: z.string().nullable(),
 });
 
@@ -40,7 +40,7 @@ export type Grant = z.infer<typeof grant>;
 export const oauthAccount = z.strictObject({
   kind: z.literal('oauth'),
   client: oauthClient,
-  /** Null until somebody logs in, and again when the server has ended the login. */
+  /** Null until the login, and again when the server has ended the login. */
   grant: grant.nullable(),
 });
 

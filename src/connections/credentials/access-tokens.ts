@@ -91,7 +91,7 @@ export function createAccessTokens(input: AccessTokensInput): AccessTokens {
   });
 }
 
-/** Access tokens in memory, whoever fetches them. */
+/** Access tokens in memory, independent of how they are fetched. */
 export function createTokenCache(input: TokenCacheInput): AccessTokens {
   const state: State = {
     ...input,
@@ -189,7 +189,7 @@ function fetched(state: State, connection: OpenConnection, rejected: string | nu
   return flight;
 }
 
-/** Somebody has renewed it since the request was sent, or renewing it again would not help. */
+/** It was renewed since the request was sent, or renewing it again would not help. */
 function settled(
   { forced, now, steady }: State,
   name: string,

@@ -3,7 +3,7 @@ import type { OpenConnection } from '../schema.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { awsSignature, type SignableRequest } from './aws-signature.ts';
 
-/** Headers by which a provider knows a plain key; none without one. */
+/** Headers that carry a plain key; none without one. */
 export function keyHeaders(
   { account, credential }: OpenConnection,
   auth: ProviderAuth,
@@ -35,7 +35,7 @@ export function signatureHeaders(
 }
 
 /**
- * Headers by which the provider knows the connection, whatever kind of credential it has.
+ * Headers that authenticate the connection, whatever kind of credential it has.
  * @throws GatewayError when no access token is to be had
  */
 export async function authorise(

@@ -65,7 +65,10 @@ function hash(pieces: readonly Uint8Array[]): string {
   return sum.digest('hex');
 }
 
-/** Escapes all but RFC 3986's unreserved characters. Of a path that is escaped already, once more: so every service but S3 wants it. */
+/**
+ * Escapes all but RFC 3986's unreserved characters. Of a path that is escaped already, once more: every service but S3
+ * requires that.
+ */
 function escaped(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -9,7 +9,7 @@ export interface StoredLogin {
   name: string;
   /** Why there is no grant; null where nothing is known of it. */
   lastError: string | null;
-  /** The sealed text that it was read from: another one means that somebody else has written. */
+  /** The sealed text that it was read from: another one means that another process has written. */
   sealed: string;
 }
 
@@ -44,7 +44,7 @@ export function grantStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer) {
       return { account, name: row.name, lastError: row.last_error, sealed: row.credential };
     },
 
-    /** Keeps what a login or a renewal gave. False when somebody else has written since `login` was read. */
+    /** Keeps what a login or a renewal gave. False when another process has written since `login` was read. */
     save: (id: string, { account, sealed }: StoredLogin, grant: Grant): Promise<boolean> =>
       replace(
         id,

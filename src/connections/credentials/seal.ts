@@ -63,7 +63,7 @@ export async function storageKey(dataDir: string, secret: string | null): Promis
 }
 
 /**
- * Creates a file that nobody ever sees empty, and that is on the disk before anything is sealed with it.
+ * Creates a file that is never visible empty, and that is on the disk before anything is sealed with it.
  * @throws when it exists
  */
 export function createKeyFile(path: string, text: string): void {
@@ -106,7 +106,7 @@ export function missingKey(): StorageKey {
   return { key: Buffer.alloc(0), responses, source: 'missing' };
 }
 
-/** The keys that are made of a secret, with the name by which it is told from others. */
+/** The keys that are made of a secret, with the name that identifies the secret. */
 export function deriveKeys(secret: string): Omit<StorageKey, 'source'> {
   const derive = (use: keyof typeof labels, bytes = 32) =>
     Buffer.from(hkdfSync('sha256', secret, '', labels[use], bytes));

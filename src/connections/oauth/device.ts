@@ -65,7 +65,7 @@ export async function beginDeviceLogin(
 const SLOWER_MS = 5000;
 
 /**
- * Asks until the person has answered, and no faster than the server wants.
+ * Asks until the person has answered, and no faster than the server allows.
  * @param wait resolves after so many milliseconds
  * @throws GatewayError when it was refused, or nobody answered in time
  */

@@ -123,8 +123,8 @@ export function checkedUrl(text: string, param: string): URL {
 }
 
 /**
- * Sends a form to an endpoint of an authorization server as `client`, or as nobody. Redirects are not followed, for they would
- * carry the secret along.
+ * Sends a form to an endpoint of an authorization server as `client`, or without one. Redirects are not followed, for
+ * they would carry the secret along.
  * @throws the transport's error when no answer came in time
  */
 export function postForm(

@@ -8,7 +8,7 @@ import { beginDeviceLogin, type DeviceLogin, finishDeviceLogin } from './device.
 import { endpointsOf } from './endpoint.ts';
 import { TOKEN_TIMEOUT_MS } from './token.ts';
 
-/** A connection that somebody wants to log in. */
+/** A connection that is to be logged in. */
 export interface LoginTarget {
   id: string;
   name: string;
@@ -35,7 +35,7 @@ export interface Logins {
   device(target: LoginTarget, begun: () => Promise<string>): Promise<{ taskId: string; login: DeviceLogin }>;
   /** What a browser brought back. @throws GatewayError `login_failed` */
   returned(answer: URLSearchParams): Promise<void>;
-  /** Forgets those that nobody finished. */
+  /** Forgets those that were not finished. */
   sweep(): Promise<void>;
   /** Ends what is under way. */
   close(): void;

@@ -23,7 +23,7 @@ const POLL_MS = 50;
 const PAUSES_MS: readonly number[] = [250, 1000];
 
 /**
- * Renews the login of a connection. A refresh token may be good for one use only, so whoever holds the lease reads
+ * Renews the login of a connection. A refresh token may be good for one use only, so the holder of the lease reads
  * the row anew before asking, and the new tokens are stored before anybody uses them.
  * @param stale whether a grant that is found needs renewing: another process may have done it
  * @throws GatewayError `login_required` when a person must log in again, TokenError when the server gave none just now
@@ -57,7 +57,7 @@ export async function refreshLogin(
   }
 }
 
-/** Null when somebody logged in anew meanwhile, which counts. */
+/** Null when there was a new login meanwhile, which takes precedence. */
 async function renewedGrant(
   { grants, now }: RefreshInput,
   id: string,
@@ -110,7 +110,7 @@ function usable(login: StoredLogin | null): Grant {
   throw new GatewayError('login_required', login.lastError ?? notLoggedIn(login.name));
 }
 
-/** What to do about a connection that nobody has logged in. */
+/** What to do about a connection without a login. */
 export function notLoggedIn(name: string): string {
   return `The connection "${name}" needs a login: run \`gateway provider login ${name}\``;
 }

@@ -5,7 +5,7 @@ import { type ConnectionTest, type TestOptions, testConnection } from './test-co
 
 /**
  * Asks the upstream of a connection, keeps how it went, and returns it; null when there is no such connection.
- * @throws GatewayError `conflict` for a provider that this version does not know
+ * @throws GatewayError `conflict` for a provider that is unknown to this version
  */
 export async function probeConnection(
   connections: Pick<ReturnType<typeof connectionStore>, 'findOpen' | 'saveTest'>,
