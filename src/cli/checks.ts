@@ -144,7 +144,7 @@ export async function checkPort(
   return fail(`${config.host}:${config.port} cannot be bound (${problem}): ${cure}`);
 }
 
-/** Whether a gateway of this program answers at the configured address, whoever's it is. */
+/** Whether a gateway of this program answers at the configured address, of any user. */
 async function isModelgate({ host, port }: Config): Promise<boolean> {
   const anywhere = host === '0.0.0.0' || host === '::';
   const name = anywhere ? '127.0.0.1' : host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;

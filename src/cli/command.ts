@@ -10,7 +10,7 @@ export interface Argument {
   required: boolean;
   /** The only values allowed; offered by shell completion. */
   choices?: readonly string[];
-  /** Values that shell completion offers, where the command itself knows whether there are others. */
+  /** Values that shell completion offers, where the command itself checks other values. */
   suggestions?: readonly string[];
   /** What it names, for shell completion. */
   names?: ValueKind;

@@ -69,7 +69,7 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
     return opened;
   });
   const existingStore = once(async () => {
-    // A database on a server was made by somebody, and with a purpose.
+    // A database on a server was created on purpose.
     if ((await database()) !== null) return store();
     const { existsSync } = await import('node:fs');
     const { databasePath } = await import('../store/database.ts');
@@ -139,7 +139,7 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
 
 interface Once<T> {
   (): Promise<T>;
-  /** The promise of the first call, or null when nobody has asked yet. */
+  /** The promise of the first call, or null before it. */
   started(): Promise<T> | null;
 }
 

@@ -15,7 +15,7 @@ export interface OwnCommand {
 
 /**
  * @param searchPath the variable PATH
- * @param started what Node.js was told to run
+ * @param started the program that Node.js runs
  */
 export function ownCommand(
   { dataDir, sources }: Pick<Config, 'dataDir' | 'sources'>,

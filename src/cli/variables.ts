@@ -5,7 +5,7 @@ import { usageError } from './terminal/failure.ts';
 export interface Variable {
   name: string;
   summary: string;
-  /** Its value is shown to nobody. */
+  /** Its value is never shown. */
   secret: boolean;
 }
 

@@ -45,7 +45,7 @@ export function refuse(context: ManagementContext, exchange: AnyExchange, thrown
   if (!exchange.response.headersSent) sendAnswer(exchange, refusal(error, exchange.id));
 }
 
-/** What somebody is told of what was thrown. What is a fault of the gateway's own is reported. */
+/** The error answer for what was thrown. Faults of the gateway itself are reported. */
 export function errorOf({ report }: Pick<ManagementContext, 'report'>, thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   report(thrown);
@@ -76,7 +76,7 @@ export function guard(context: ManagementContext, exchange: AnyExchange): Promis
 
 /**
  * Resolves when the answers to earlier requests of the same connection have left: for one who sends many ahead and
- * does not read, all answers would wait in memory. False where nobody waits any more.
+ * does not read, all answers would wait in memory. False where the client is gone.
  */
 async function itsTurn(response: Exchange['response']): Promise<boolean> {
   if (response.socket !== null) return true;
@@ -173,8 +173,8 @@ function credentialsOf({ path, query, request }: AnyExchange): readonly string[]
 }
 
 /**
- * What a login is told that ended when its user got another role: 403 for what that role may not do, as with a new login,
- * and 401 for all else.
+ * The error for a login that ended when its user got another role: 403 for what that role may not do, as with a new
+ * login, and 401 for all else.
  */
 async function refusalOfEnded(
   context: ManagementContext,
@@ -302,7 +302,7 @@ function answered(
   });
 }
 
-/** A request to a collection that comes from within the process, in the name of somebody who was let in. */
+/** A request to a collection that comes from within the process, for a caller that was authenticated. */
 export interface ApiCall {
   method: 'GET' | 'POST';
   /** Below `/api`, escaped: `/keys`, `/combos/smart`. */

@@ -209,7 +209,7 @@ interface Change {
   input: Record<string, unknown>;
 }
 
-/** Changes a tool's files when nobody else does, and records it. */
+/** Changes a tool's files while no other request does, and records it. */
 function withToolLock<T extends { changed: boolean; path: string | null }>(
   context: ManagementContext,
   caller: Caller,

@@ -97,7 +97,7 @@ export interface ManagementContext {
   openapi(): object;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;
-  /** Something else that its owner should know, for the log. */
+  /** A warning for the owner, for the log. */
   warn(sentence: string): void;
   /** Milliseconds since the epoch. */
   now(): number;

@@ -21,7 +21,7 @@ export function lateManagement(
 ): ClosableManagement {
   let loading: Promise<ClosableManagement> | null = null;
   let loaded: ClosableManagement | null = null;
-  /** The gateway stops: answers that go on for as long as somebody watches end at once. */
+  /** The gateway stops: answers that go on as long as their clients are connected end at once. */
   let ending = false;
   const opened = (): Promise<ClosableManagement> => {
     loading ??= load().then(

@@ -52,13 +52,13 @@ export interface Management {
   watchEvents(caller: Caller, watch: EventsWatch): Promise<unknown[]>;
   /** Answers such a request with an error, in the shape of this API. */
   refuse(exchange: Exchange, error: unknown): void;
-  /** Carries out a request to a collection in somebody's name, as if it had come over HTTP. @throws GatewayError */
+  /** Carries out a request to a collection for a caller, as if it had come over HTTP. @throws GatewayError */
   call(caller: Caller, call: ApiCall): Promise<Answer>;
   /** The service of gRPC and Connect for the configuration of events. */
   eventService: Pick<EventService, 'serve'>;
   /** Answers `/metrics`. Never throws. */
   serveMetrics(exchange: Exchange): Promise<void>;
-  /** Ends answers that would go on for as long as somebody watches. */
+  /** Ends answers that would go on as long as their clients are connected. */
   endStreams(): void;
 }
 

@@ -9,7 +9,7 @@ import { faultOfJsonText } from './json-text.ts';
 
 /** A body of the management API is a small document, in bytes. */
 const MAX_BODY_BYTES = 1_048_576;
-/** Of those who may change little, and of those who are nobody yet. */
+/** For callers that may change little, and for those that have not logged in. */
 const MAX_VIEWER_BODY_BYTES = 65_536;
 const MAX_STRANGER_BODY_BYTES = 16_384;
 /** How long a stranger's body may take. */
@@ -46,8 +46,8 @@ export async function bodyBytes(
 }
 
 /**
- * The body of somebody who has not logged in, as JSON: small, as it is, and soon, so that it costs nothing to keep many of
- * them waiting.
+ * The body of a client that has not logged in, as JSON: small, as it is, and soon, so that it costs nothing to keep
+ * many of them waiting.
  */
 export async function unauthenticatedBody({ request }: Exchange): Promise<unknown> {
   const { 'content-encoding': coding = 'identity', 'content-length': length } = request.headers;

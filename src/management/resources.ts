@@ -135,7 +135,7 @@ function effective(resource: Resource, reload: () => Promise<unknown>): Resource
     <Arguments extends unknown[], Result>(run: (...args: Arguments) => Promise<Result>) =>
     async (...args: Arguments): Promise<Result> => {
       const result = await run(...args);
-      // The change is made; a reload that fails is tried again, and told of, by whoever looks for changes.
+      // The change is made; a reload that fails is retried and reported where changes are polled.
       await reload().catch(() => {});
       return result;
     };

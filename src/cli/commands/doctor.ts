@@ -93,7 +93,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // A process of somebody else may not be asked, but is there.
+    // A process of another user may not be signaled, but exists.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

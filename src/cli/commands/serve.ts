@@ -63,7 +63,7 @@ export const serveCommand: Command = {
   },
 };
 
-/** Runs one gateway until it is told to end. @returns whether another is to be started in its place, and where it listened */
+/** Runs one gateway until it is stopped. @returns whether another is to be started in its place, and where it listened */
 async function served(
   config: Config,
   context: Context,
@@ -128,7 +128,7 @@ async function served(
   return { how, port: listening.port };
 }
 
-/** What a newcomer does next, said only while there is nobody who could use the gateway. */
+/** What to do next, printed only while nobody could use the gateway yet. */
 async function greet(
   { config, existingStore, io }: Context,
   url: string,

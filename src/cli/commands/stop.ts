@@ -39,7 +39,7 @@ export const stopCommand: Command = {
   },
 };
 
-/** False when there is no such process, or it belongs to somebody else. */
+/** False when there is no such process, or it belongs to another user. */
 function sent(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

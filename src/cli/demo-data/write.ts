@@ -274,7 +274,7 @@ async function writeAudit({ dataDir, end }: DemoDataInput): Promise<void> {
   await audit.close();
 }
 
-/** A webhook that nobody answers, so that there are dead letters to look at once the gateway has told of something. */
+/** A webhook that does not answer, so that there are dead letters to look at after the first event. */
 const eventsYaml = `components:
   channels:
     - {unique_id: main, url: "sqlite:", mq_topic_name: gateway}

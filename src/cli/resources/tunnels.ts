@@ -11,7 +11,7 @@ export const tunnelIds: readonly string[] = tunnelRow.shape.id.options;
 const TIMEOUT_MS = 15_000;
 const refusal = z.object({ code: z.string(), detail: z.string() });
 
-/** What the gateway knows of a tunnel. @throws a failure with what the gateway says */
+/** A tunnel as the gateway reports it. @throws a failure with what the gateway says */
 export async function tunnelOf(gateway: RunningGateway, id: string): Promise<TunnelRow> {
   return tunnelRow.parse(await requestTunnels(gateway, `/${id}`));
 }

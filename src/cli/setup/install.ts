@@ -93,7 +93,7 @@ export async function changeKey(
 
 /**
  * Removes a connection, and ends its login at the provider where it has one.
- * @returns false when somebody else removed it meanwhile
+ * @returns false when it was removed meanwhile
  */
 export async function removeConnection(record: ConnectionRecord, context: Context): Promise<boolean> {
   const stored = loggingOut(await connections(context), (left) => context.io.note(logoutMessage(left)));

@@ -45,7 +45,7 @@ export async function logInByCode(target: LoginTarget, { io, now, timeoutMs }: L
  * Logs in by a browser on this machine, which comes back to a port of this process (RFC 8252, 7.3). Opens nothing: the
  * address is shown.
  * @param port 0 for any that is free
- * @throws GatewayError, or a failure with exit 124 when nobody came back in time
+ * @throws GatewayError, or a failure with exit 124 when the login was not finished in time
  */
 export async function logInByBrowser(
   target: LoginTarget,
@@ -61,7 +61,7 @@ export async function logInByBrowser(
       const back = await Promise.race([answered(), late]);
       if (back === null)
         throw failure(124, 'login_timeout', 'The login was not completed in time: start it again.');
-      // Anybody on this machine can send something to this port; only who knows the state is answered.
+      // Any program on this machine can send to this port; only requests with the right state are answered.
       if (back.get('state') === login.state) return await finishBrowserLogin(login, target.client, back, now);
     }
   } finally {

@@ -56,8 +56,8 @@ export interface KeyRotation {
 /**
  * Encrypts all that is stored encrypted with a new key, while no gateway runs. The old key stays in its place until all
  * of it is on the disk, in one transaction that also says which key it is; a change that is cut off at any point leaves
- * a data directory in which one of the two opens everything, and the next start knows which. Gateways that share a database on a
- * server all need the new key then.
+ * a data directory in which one of the two opens everything, and the next start detects which. Gateways that share a
+ * database on a server all need the new key then.
  * @throws GatewayError when a gateway runs, records wait on the disk for a database on a server, or the old key does not open every
  *   credential; nothing is changed then
  */
@@ -155,7 +155,7 @@ async function encrypt(
         `The old key does not open the alerts ${alerts.join(', ')}: set STORAGE_ENCRYPTION_KEY_OLD to the key that does, or remove these alerts. Nothing was changed`,
       );
     const responses = await resealResponses(trx, from.responses, to.responses);
-    // Their keys are derived from the old one, and cannot be told from what was asked then.
+    // Their keys are derived from the old one, and cannot be compared with those of earlier requests.
     await trx.deleteFrom('idempotency').execute();
     await noteKey(trx, to.responses.name);
     await progress('commit');

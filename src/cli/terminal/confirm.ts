@@ -4,7 +4,7 @@ import type { Io } from './io.ts';
 
 /**
  * Asks before something is destroyed, unless `--yes` was given.
- * @throws a failure with exit 2 where nobody can be asked, with exit 1 when the answer is no
+ * @throws a failure with exit 2 where there is no terminal to ask at, with exit 1 when the answer is no
  */
 export async function confirmDestruction(question: string, options: Options, io: Io): Promise<void> {
   if (options.on('yes')) return;

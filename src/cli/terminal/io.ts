@@ -98,7 +98,7 @@ export function createIo({
       stderr.write(forPeople(text));
     },
     paint,
-    // A program that reads a table wants a line for each row, so only a terminal has a width.
+    // A program that reads a table needs a line for each row, so only a terminal has a width.
     table: (columns, rows) =>
       table(columns, rows, { paint, width: stdout.isTTY === true ? stdout.columns || null : null }),
     readStdin: () => readAll(stdin),

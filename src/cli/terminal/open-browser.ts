@@ -16,8 +16,8 @@ export interface OpenBrowserOptions {
 }
 
 /**
- * Opens an address in the browser, and waits for nothing. Does nothing where nobody would see it: on Linux without a display,
- * as over SSH.
+ * Opens an address in the browser, and waits for nothing. Does nothing where there is no screen: on Linux without a
+ * display, as over SSH.
  */
 export function openBrowser(url: string, { onFailure, platform, variable }: OpenBrowserOptions): void {
   const opener = openers[platform];

@@ -113,7 +113,7 @@ function wrongKey(who: string) {
   return failure(4, 'invalid_api_key', `${who} has no such key: make one with \`gateway keys add NAME\``);
 }
 
-/** Ids of the models that a key may use, or the owner's where none is known; null where nobody answers. */
+/** Ids of the models that a key may use, or the owner's where no key is known; null where no gateway answers. */
 export async function modelsAt(
   root: string,
   key: string | null,

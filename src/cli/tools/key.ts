@@ -28,7 +28,7 @@ export function keyInPlan(key: ToolKey): string | null {
 /**
  * The key for a setup: the given one, the one that the tool has already, or a new one of this machine's gateway. A key
  * of another machine's gateway is asked for.
- * @throws a failure where none is given and nobody can be asked
+ * @throws a failure where none is given and there is no terminal to ask at
  */
 export async function keyForSetup(
   tool: Tool,
@@ -64,7 +64,7 @@ function cancelled() {
 
 /** The key in the tool's file, when it is one of this gateway. */
 async function workingKey(tool: Tool, place: ToolPlace, context: Context): Promise<string | null> {
-  // A file that cannot be read is refused by whoever is about to write it.
+  // A file that cannot be read is refused when it is written.
   const key = await currentKey(tool, place.machine).catch(() => null);
   const store = await context.existingStore();
   if (key === null || store === null) return null;
@@ -83,7 +83,10 @@ async function freeName(base: string, context: Context): Promise<string> {
   return name;
 }
 
-/** Makes a key without restrictions, of this name or, where it is taken, of one like it, and returns once a running gateway knows it. */
+/**
+ * Makes a key without restrictions, of this name or, where it is taken, of one like it, and returns once a running
+ * gateway has loaded it.
+ */
 export async function makeKey(baseName: string, context: Context): Promise<MadeKey> {
   const name = await freeName(baseName, context);
   const { limitedKeys } = await import('../../budgets/key-limits.ts');

@@ -3,12 +3,12 @@ import type { Context } from '../context.ts';
 import { failure, usageError } from '../terminal/failure.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 
-/** So many models are named to whoever has to name one. */
+/** The most models that an error lists. */
 const NAMED = 8;
 
 /**
  * The model that a tool is set to: the given one, or one of the gateway's list where the tool needs one.
- * @throws a failure where one is needed and nobody can be asked
+ * @throws a failure where one is needed and there is no terminal to ask at
  */
 export async function chosenModel(
   tool: Tool,

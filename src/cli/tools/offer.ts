@@ -12,7 +12,7 @@ import { setupTools } from './setup-tools.ts';
 
 /**
  * Asks whether the tools that are installed here and do not point at this gateway yet are to be pointed at it, and does
- * so. Only somebody at a terminal is asked. No program is run for the question. What fails for one tool is told, and the
+ * so. Asks only at a terminal. No program is run for the question. What fails for one tool is reported, and the
  * others go on.
  * @param key the gateway key that they get; null makes one for each
  */

@@ -20,7 +20,7 @@ export interface SetupResult {
 /**
  * Points a tool at a gateway with a key and a model found or asked for, and sends one small request by the same way.
  * @param options the flags of `gateway setup-TOOL`
- * @throws a failure when the answer is no, or something is missing that nobody can be asked for
+ * @throws a failure when the answer is no, or something is missing and there is no terminal to ask at
  */
 export async function setUpAndTest(entry: Tool, options: Options, context: Context): Promise<SetupResult> {
   const place = await toolPlace(context);

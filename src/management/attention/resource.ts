@@ -6,7 +6,7 @@ import type { DriftedTool } from '../context.ts';
 import { type AttentionRow, attentionRow } from './schema.ts';
 
 export interface AttentionInput {
-  /** The other collections, by whose members it is told. */
+  /** The other collections, from which it is computed. */
   resources: readonly Resource[];
   /** Coding tools whose files are no longer as the gateway wrote them. */
   drifted(): readonly DriftedTool[];
@@ -26,7 +26,7 @@ interface Service {
 
 type Budget = z.infer<typeof budgetRow>;
 
-/** From which share of a budget on it is told of, where the budget does not say so itself. */
+/** The share of a budget from which it is listed, where the budget does not set one. */
 const NEAR_PERCENT = 80;
 
 /** What needs a person: services and connections that fail, budgets near their limits, changed tools, dead letters. */
@@ -55,7 +55,7 @@ export function attentionResource({ drifted, events, resources }: AttentionInput
 }
 
 function ofService({ health, id, kind, name, state, state_reason }: Service): AttentionRow[] {
-  // What somebody stopped needs nobody.
+  // A service that was stopped on purpose needs no attention.
   if (state === 'stopped' || (health.status !== 'fail' && state !== 'failed')) return [];
   const failing = health.checks.find(({ status }) => status === 'fail');
   const isConnection = kind === 'provider_connection';
@@ -105,7 +105,7 @@ function ofTool({ category, entries, id, mend, name }: DriftedTool): AttentionRo
 }
 
 async function deadLetters(control: EventControl | null): Promise<AttentionRow[]> {
-  // A storage of dead letters that does not answer is told of by the service of events.
+  // A storage of dead letters that does not answer is reported by the events service.
   const counts = (await control?.engine.deadLetters.counts().catch(() => [])) ?? [];
   return counts
     .filter(({ count }) => count > 0)

@@ -20,7 +20,7 @@ export interface AuditedResult<T> {
 /** What is changed, as far as the audit log names it and the rights over it are known. */
 type AuditedResource = Pick<Resource, 'name' | 'create' | 'update' | 'remove'>;
 
-/** Does something that changes something, and has it recorded before anybody is told of it, failures too. */
+/** Does something that changes something, and records it before it is announced, failures too. */
 export async function withAudit<T>(
   context: Pick<CollectionContext, 'record'>,
   { caller, resource }: { caller: Caller; resource: AuditedResource },

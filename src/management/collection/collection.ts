@@ -31,7 +31,7 @@ export interface Change {
   action: string;
   /** `keys`. */
   collection: string;
-  /** The id of the member, as the caller gave it where nobody looked for it; null where there is none yet. */
+  /** The id of the resource, as in the request where it was not looked up; null where there is none yet. */
   target: string | null;
   /** The member or what changed of it; null where it did not exist, and for actions. */
   before: Record<string, unknown> | null;

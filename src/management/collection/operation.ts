@@ -70,7 +70,7 @@ export function permissionOf(operation: Operation, resource: Resource): string {
   }
 }
 
-/** The parameters that mean something to a request; null for a page, which knows its own. */
+/** The parameters that a request accepts; null for a page, which checks its own. */
 export function parametersOf(operation: Operation): ReadonlySet<string> | null {
   switch (operation.kind) {
     case 'list':

@@ -107,7 +107,7 @@ async function demandPermission(
   if (caller.ended) throw endedLogin();
 }
 
-/** What a login is told that has ended with a change of role, for all that its user may do with another. */
+/** The error for a login that has ended with a change of role, for all that its user may do with a new one. */
 export function endedLogin(): GatewayError {
   return new GatewayError('unauthorized', 'This login ended when your role was changed: log in again');
 }

@@ -287,7 +287,7 @@ function versionRow({ at, author, number, via }: Omit<ConfigVersion, 'text'>, cu
   return { version: number, created_at: created, author, via, in_force: number === current };
 }
 
-/** JSON and YAML are told apart by what they are, so that a file can be sent without saying which. */
+/** JSON and YAML are distinguished by their content, so that a file can be sent without naming its format. */
 function sourceOf({ body, exchange: { request } }: EventsCall): ConfigSource {
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (/^application\/(?:x-|vnd\.google\.)?protobuf$/.test(type)) return { format: 'protobuf', bytes: body };
@@ -300,7 +300,10 @@ function sourceOf({ body, exchange: { request } }: EventsCall): ConfigSource {
   );
 }
 
-/** The version that the caller wants to change; null for any. @throws GatewayError where it is not in force, or none is named */
+/**
+ * The version that the caller expects to change; null for any. @throws GatewayError where it is not in force, or none
+ * is named
+ */
 function expectedVersion({ exchange }: EventsCall, control: ConfigControl): number | null {
   const header = exchange.request.headers['if-match'];
   if (header === undefined)

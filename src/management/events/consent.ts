@@ -12,9 +12,9 @@ export function isConsentCallback({ collection, rest, version }: ApiPath): boole
 }
 
 /**
- * Takes the consent of a receiver, which comes without a token: that it knows the random key of the address lets it in. By GET too,
- * for somebody may open the address in a browser (HTTP 1.1 Web Hooks for Event Delivery, section 4.1).
- * @throws GatewayError `not_found` for an address that nobody was told, or that is over
+ * Takes the consent of a receiver, which comes without a token: the random key in the address authorizes it. By GET too,
+ * because the address may be opened in a browser (HTTP 1.1 Web Hooks for Event Delivery, section 4.1).
+ * @throws GatewayError `not_found` for an address that was never sent, or that has expired
  */
 export function serveConsent({ events }: ManagementContext, { query, request }: Exchange): Answer {
   const { headers, method = '' } = request;

@@ -23,7 +23,7 @@ export const tailRoute: EventsRoute = {
   run: tail,
 };
 
-/** Ends with the login of the caller, who is told of events that were left out because they did not read. */
+/** Ends with the caller's login. A message reports events that were left out because the caller did not read. */
 async function tail({ caller, context, events, exchange, params }: EventsCall): Promise<null> {
   const cesql = params.get('cesql');
   const filter = cesql === null ? null : filterOf(cesql);

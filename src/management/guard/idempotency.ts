@@ -96,7 +96,7 @@ export function createIdempotencyStore({
         await keep(db, request, seal(key, JSON.stringify(answer), context));
         return answer;
       } catch (error) {
-        // Refused before anything was done. Of what broke off later nobody knows how far it went.
+        // Refused before anything was done. How far a run got that failed later is unknown.
         if (error instanceof GatewayError && error.status < 500) await forget(db, request);
         throw error;
       } finally {

@@ -27,7 +27,7 @@ interface Watcher {
 
 /** What happens in the gateway, for those who watch, as server-sent events. */
 export interface Live {
-  /** Tells everybody who watches `topic`. Costs nothing while nobody does. */
+  /** Sends to all watchers of `topic`. Costs nothing without watchers. */
   publish(topic: Topic, event: () => object): void;
   /**
    * Keeps the exchange open and sends it events: `event: TOPIC`, `id: N`, `data: JSON`.

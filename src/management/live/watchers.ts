@@ -1,6 +1,6 @@
 import { GatewayError } from '../../lib/error.ts';
 
-/** The login with which somebody watches. */
+/** The login of a watcher. */
 export interface WatcherLogin {
   userId: string;
   /** When it ends, in milliseconds since the epoch; null where it does not. */
@@ -76,7 +76,7 @@ function endThoseLoggedOut(watchers: Iterable<Watcher>): void {
   for (const { end, login } of watchers)
     login.lasts().then(
       (lasts) => lasts || end(),
-      // Who may watch cannot be told just now, so nobody does.
+      // Permissions cannot be read just now, so all watchers are closed.
       () => end(),
     );
 }

@@ -12,7 +12,7 @@ export function isLoginCallback({ collection, rest, version }: ApiPath): boolean
 }
 
 /**
- * Takes what a browser brings back from a login at a provider. It comes without a token: that it knows the random
+ * Takes what a browser brings back from a login at a provider. It comes without a token: that it contains the random
  * state, which is good once, is what lets it in. The page says only how it went, and repeats nothing.
  */
 export async function serveLoginCallback(context: ManagementContext, exchange: Exchange): Promise<null> {

@@ -65,7 +65,7 @@ export async function serveSetup(
   return { status: 200, body: { success: true, message: 'The user "admin" can log in now' }, headers: {} };
 }
 
-/** Runs what lets somebody in or out; that it was refused is noted. */
+/** Runs a login or a logout, and records its refusal. */
 async function refusalsNoted<T>(
   { audit }: ManagementContext,
   who: Pick<LoginEvent, 'address' | 'caller' | 'requestId' | 'userId'>,

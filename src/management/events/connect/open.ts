@@ -67,7 +67,7 @@ function refuse(context: ManagementContext, exchange: Exchange | Http2Exchange, 
   if (response.headersSent) return;
   const shaped = callRefusal(error, request.headers['content-type']);
   const headers = { ...refusal(error, id).headers, ...shaped.headers };
-  // gRPC over HTTP/2 wants the end of the answer in the frame of its headers ("Trailers-Only").
+  // gRPC over HTTP/2 requires the end of the answer in the frame of its headers ("Trailers-Only").
   if (shaped.body === null && 'stream' in response)
     response.stream.respond(
       { ':status': shaped.status, ...securityHeaders, 'x-request-id': id, ...headers },

@@ -29,7 +29,7 @@ export interface ServiceInput extends ServiceCallsInput {
 const PAGE = 100;
 const MOST_IN_PAGE = 1_000;
 
-/** Of events, a client that does not keep up misses some; of configurations it has to know the last. */
+/** Of events, a client that does not keep up misses some; of configurations it needs the last. */
 const waitingEvents: QueueLimit = { most: 1_000, leaveOut: 'newest' };
 const waitingConfigs: QueueLimit = { most: 16, leaveOut: 'oldest' };
 
