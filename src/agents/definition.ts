@@ -37,7 +37,7 @@ export interface AgentDefinition {
    */
   version: { args: readonly string[]; pattern?: RegExp } | null;
   /**
-   * How a session is told its model: by the method `session/set_model`, by the configuration option of the category
+   * How a session's model is set: by the method `session/set_model`, by the configuration option of the category
    * `model` (`session/set_config_option`), by arguments of the program (`{model}` is replaced), or not at all.
    */
   model:
@@ -45,7 +45,7 @@ export interface AgentDefinition {
     | { by: 'config_option' }
     | { by: 'argument'; args: readonly string[] }
     | { by: 'none' };
-  /** Id of the method for `authenticate`, where the agent wants that before a session. */
+  /** Id of the method for `authenticate`, where the agent requires that before a session. */
   authMethod?: string;
   /** What it may do without a person who is asked. Everything else is refused. */
   permissions: readonly ToolKind[];
@@ -79,7 +79,7 @@ export interface AgentSettings {
   env?: Readonly<Record<string, string>>;
   /** Arguments behind the agent's own. */
   args?: readonly string[];
-  /** The model that a session is told, in the agent's own words, where the settings alone do not decide it. */
+  /** The model of a session, by the agent's own name, where the settings alone do not decide it. */
   model?: string;
   /** Path below the agent's home folder → content. With files it gets a home folder of its own, whatever `home` says. */
   files?: Readonly<Record<string, string>>;

@@ -17,7 +17,7 @@ import { qwen } from './catalogue/qwen.ts';
 import { vibe } from './catalogue/vibe.ts';
 import type { AgentDefinition } from './definition.ts';
 
-/** The agents that the gateway knows how to start: first those that were run, then those that were read about. */
+/** The agents that the gateway can start: first those that were tested, then those from documentation alone. */
 export const builtInAgents: readonly AgentDefinition[] = [
   claude,
   codex,

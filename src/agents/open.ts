@@ -29,7 +29,7 @@ export interface AgentRequest {
 
 /** An agent that is ready to be asked. */
 export interface AgentUpstream {
-  /** What it is not told. */
+  /** The fields that it is not sent. */
   dropped: readonly Concept[];
   /** What the chat format calls the bound of the answer, which agents do not take; null where none is set. */
   bound: string | null;

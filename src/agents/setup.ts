@@ -7,7 +7,7 @@ export interface AgentSetup extends Omit<AgentDefinition, 'permissions' | 'route
   enabled: boolean;
   /** What it may do without a person who is asked: the definition's own, unless the owner chose others. */
   permissions: readonly ToolKind[];
-  /** The model that its sessions are told where a request names none (`acp/<id>`); null leaves that to the agent. */
+  /** The model that its sessions use where a request names none (`acp/<id>`); null leaves that to the agent. */
   defaultModel: string | null;
   /** What points it at this gateway; null where it uses its user's own account. */
   routed: AgentSettings | null;

@@ -19,7 +19,7 @@ const QUESTION = 'Answer with the single word "ready". Use no tools.';
 const ANSWER_MS = 120_000;
 const MAX_ANSWER = 300;
 
-/** Asks an agent for one word, in a session that nobody goes on with. @throws GatewayError */
+/** Asks an agent for one word, in a session that is not continued. @throws GatewayError */
 export async function testAgent(
   pool: Pool,
   setup: AgentSetup,
@@ -31,7 +31,7 @@ export async function testAgent(
   try {
     const lease = await pool.lease({
       setup,
-      // No gateway key has this id: its session is nobody else's.
+      // No gateway key has this id: its session is not shared.
       owner: 'test',
       model: setup.defaultModel,
       continues: null,

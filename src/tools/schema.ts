@@ -136,7 +136,7 @@ export const toolChange = z.object({
   environment: z.record(z.string(), z.string().nullable()).optional(),
   /** What is left to do by hand. */
   steps: z.array(z.string()).optional(),
-  /** Of a restore: entries that were left, because somebody has changed them since. */
+  /** Of a restore: entries that were left, because they were changed since. */
   kept: z.array(z.string()).optional(),
 });
 

@@ -14,7 +14,7 @@ export interface AnswerParts {
 
 type Kind = 'text' | 'reasoning';
 
-/** @param showTools where tools, plans and refusals are told; a refusal is told in any case */
+/** @param showTools whether tools and plans are shown; a refusal is shown in any case */
 export function createAnswerParts(showTools: AgentSetup['showTools']): AnswerParts {
   let block = -1;
   let open: Kind | null = null;

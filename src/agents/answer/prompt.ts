@@ -14,11 +14,11 @@ export function splitTurn({ messages }: Pick<Conversation, 'messages'>): SplitCo
   return { earlier: messages.slice(0, last + 1), turn: messages.slice(last + 1) };
 }
 
-/** A request whose last word is the assistant's own wants it to go on. */
+/** A request that ends with a message of the assistant is to be continued. */
 const GO_ON = 'Go on with your last answer.';
 
 /**
- * What an agent is asked. A session that knows the conversation gets the new turn alone; another one gets the
+ * What an agent is asked. A session that has the conversation gets the new turn alone; another one gets the
  * instructions and what was said before as text in front of it.
  * @param images whether the agent takes images
  * @throws GatewayError `not_translatable` for an image that it cannot take

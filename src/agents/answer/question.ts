@@ -8,7 +8,7 @@ import { GatewayError } from '../../lib/error.ts';
 /** A request as an agent can be asked it. */
 export interface AgentQuestion {
   conversation: Conversation;
-  /** What the agent is not told, or not held to. */
+  /** What the agent is not sent, or what is not enforced. */
   dropped: readonly Concept[];
   /** What the chat format calls the bound of the answer, which agents do not take; null where none is set. */
   bound: string | null;

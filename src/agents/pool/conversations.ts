@@ -6,7 +6,7 @@ export interface ConversationOwner {
   agent: string;
   /** Id of the gateway key: sessions are never shared between keys. */
   key: string;
-  /** The model that the session was told; null for the agent's own choice. */
+  /** The model that was set for the session; null for the agent's own choice. */
   model: string | null;
 }
 

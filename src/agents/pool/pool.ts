@@ -56,7 +56,7 @@ export interface LeaseRequest {
 export interface Lease {
   connection: AgentConnection;
   session: OpenSession;
-  /** Whether it knows what was said before. */
+  /** Whether the session has the earlier turns. */
   continued: boolean;
   /** The turn went well: the session waits for the request that is known by `next`. */
   keep(next: string): void;
@@ -132,7 +132,7 @@ interface ProcessHistory {
 
 /** Sessions that one process is given, one after the other. */
 const SESSIONS_PER_PROCESS = 16;
-/** What a refused client is told to wait, in seconds. */
+/** `Retry-After` for a refused client, in seconds. */
 const RETRY_AFTER = 5;
 
 /**
@@ -176,7 +176,7 @@ export function createPool(input: PoolInput): Pool {
     await member.connection?.stop();
     await member.closed.promise;
   };
-  /** Frees a process for others, or ends it where nobody may have it. */
+  /** Frees a process for others, or ends it where no other request may use it. */
   const release = (member: AgentProcess) => {
     if (member.state !== 'busy' || !members.has(member)) return;
     member.state = 'idle';

@@ -34,7 +34,7 @@ const personal = [
   'XDG_STATE_HOME',
 ] as const;
 
-/** The gateway's own settings and secrets: no agent gets any of them, whoever names them. */
+/** The gateway's own settings and secrets: no agent gets any of them, even if they are configured for it. */
 const ownVariables =
   /^(?:GATEWAY_|MODELGATE_|STORAGE_ENCRYPTION_KEY|DATABASE_URL$|REDIS_URL$|DATA_DIR$|SMTP_|NODE_OPTIONS$)/i;
 
@@ -72,7 +72,7 @@ export function agentEnvironment({
 const secretName = /key|token|secret|passw|credential|auth/i;
 const MIN_SECRET = 6;
 
-/** The values of an environment that may prove somebody's identity: they are left out of what the agent prints. */
+/** The values of an environment that may be credentials: they are left out of what the agent prints. */
 export function secretsIn(environment: Readonly<Record<string, string>>): string[] {
   return Object.entries(environment).flatMap(([name, value]) =>
     secretName.test(name) && value.length >= MIN_SECRET ? [value] : [],

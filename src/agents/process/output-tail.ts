@@ -25,7 +25,7 @@ export function createOutputTail(secrets: readonly string[]): OutputTail {
   };
 }
 
-/** Tells the lines of a stream. What has no line end for too long is told in pieces. */
+/** Passes on the lines of a stream, a very long one in pieces. */
 export function readLines(stream: Readable, tell: (line: string) => void): void {
   let pending = '';
   stream.setEncoding('utf8');

@@ -33,7 +33,7 @@ export interface AgentRegistry {
   /** Every agent, enabled or not, as it was when `load` last ran. */
   setups(): readonly AgentSetup[];
   /**
-   * Whether a request may go to an agent as far as the registry knows: not where something is in its way, and not from
+   * Whether a request may go to an agent as far as the registry decides: not where something is in its way, and not from
    * another agent. @throws GatewayError `connection_unusable` with what mends it, `not_found`, `loop_detected`
    */
   check(request: { model: string; owner: string }): void;
@@ -51,7 +51,7 @@ export interface AgentRegistry {
 
 interface RegistryState {
   agents: readonly RegisteredAgent[];
-  /** Problems by id, of enabled agents alone: others are looked for when somebody asks. */
+  /** Problems by id, of enabled agents alone: others are looked for on request. */
   problems: ReadonlyMap<string, string>;
   /** Of those that use models of this gateway, by id. */
   keys: ReadonlyMap<string, AgentKey>;

@@ -24,7 +24,7 @@ const modelId = plainText(300).regex(
 export const agentSettings = z.strictObject({
   /** Whether it uses a model of this gateway instead of its user's own account. */
   through_gateway: z.boolean(),
-  /** The model that it is told where a request names none; null leaves that to the agent. */
+  /** The model that it uses where a request names none; null leaves that to the agent. */
   model: modelId.nullable(),
   /** What it may do without a person who is asked; null for what the catalogue says. */
   permissions: permissionList.nullable(),

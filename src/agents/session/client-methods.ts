@@ -143,7 +143,7 @@ async function confined<Value>(client: SessionClient, run: () => Promise<Value>)
   }
 }
 
-/** What an agent is told of a failure: never a path that it did not name itself. */
+/** The error for an agent: never with a path that it did not name itself. */
 function rpcErrorOf(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   if (

@@ -46,7 +46,7 @@ export interface ConnectionInput {
   cwd: string;
   /** Texts that are left out of what it prints and in its errors. */
   secrets: readonly string[];
-  /** The gateway's own version, which the agent is told. */
+  /** The gateway's own version, sent to the agent. */
   version: string;
   times: ConnectionTimes;
   limits: ConnectionLimits;
@@ -223,7 +223,7 @@ class Connection implements AgentConnection {
     let callOff = () => {};
     const cancel = () => {
       this.#peer.notify('session/cancel', { sessionId: session.id });
-      // The client has gone: there is nobody left whose pace matters.
+      // The client has gone: its pace does not matter any more.
       this.#peer.resume();
       callOff = this.#input.after(this.#input.times.cancelMs, () => {
         this.#fault = 'it went on after it was told to stop';

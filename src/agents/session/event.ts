@@ -4,7 +4,7 @@ import type { ToolKind } from '../schema.ts';
 export type AgentEvent =
   | { type: 'text'; text: string }
   | { type: 'thought'; text: string }
-  /** A tool of the agent's own: `state` as the agent last told it. */
+  /** A tool of the agent's own: `state` as the agent last reported it. */
   | { type: 'tool'; title: string; kind: ToolKind; state: 'begun' | 'done' | 'failed' }
   | { type: 'plan'; entries: readonly { content: string; status: string }[] }
   /** The gateway refused what the agent asked for. */

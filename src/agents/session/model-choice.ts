@@ -9,7 +9,7 @@ export interface ModelRequest {
 }
 
 /**
- * How a session is told its model; null where there is nothing to tell: none is wished, it has that one, or the program
+ * How a session's model is set; null where it need not be: none is wished, it has that one, or the program
  * was started with it.
  * @throws GatewayError `model_not_found` where the agent says that it has others
  */
@@ -26,7 +26,7 @@ export function modelRequest(
   const option = configOptions?.find(({ category, id: key }) => (category ?? key) === 'model');
   const byOption = way.by === 'config_option' && option !== undefined;
   const choices = byOption ? choicesOf(option) : models?.availableModels?.map(({ modelId }) => modelId);
-  // A list of the agent's own knows nothing of the models of this gateway.
+  // A list of the agent's own does not contain the models of this gateway.
   const isAvailable = choices === undefined || choices.length === 0 || routed?.model === model;
   if (!isAvailable && !choices.includes(model))
     throw new GatewayError(

@@ -10,7 +10,7 @@ export interface PermissionAnswer {
 
 /**
  * Decides what an agent asks for. Everything is refused that the owner has not allowed by kind, and what is allowed is
- * allowed this once: an agent that offers only "always" is refused, since nobody here can say what that includes.
+ * allowed this once: an agent that offers only "always" is refused, since the gateway cannot tell what that includes.
  * @param knownKind the kind that the tool call had when it was announced; null where it was not
  */
 export function decidePermission(

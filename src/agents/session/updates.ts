@@ -43,7 +43,7 @@ export function createUpdateReader(): UpdateReader {
             state,
           } as const;
           if (existing !== undefined || tools.size < MAX_TOOLS) tools.set(toolCallId, tool);
-          // Its progress is told when it begins and when it is over.
+          // Its progress is reported when it begins and when it is over.
           return existing?.state === state ? null : { type: 'tool', ...tool };
         }
         case 'plan': {

@@ -16,7 +16,7 @@ export interface SessionFolder {
   remove(): Promise<void>;
 }
 
-/** Only for their owner: what agents write is nobody else's business. */
+/** Readable by their owner alone. */
 const PRIVATE = 0o700;
 
 /**

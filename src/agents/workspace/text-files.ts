@@ -41,7 +41,7 @@ export async function readText(
 }
 
 /**
- * Writes a file below `root` in one step: whoever reads it sees the old text or the new one.
+ * Writes a file below `root` in one step: readers see the old text or the new one.
  * @throws OutsideError, FileTooLargeError; the error of the file system
  */
 export async function writeText(root: string, path: string, text: string): Promise<void> {

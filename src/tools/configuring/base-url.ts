@@ -45,7 +45,7 @@ export function rootAt(host: string, port: number): string {
 }
 
 /**
- * The address that somebody gave as that of this gateway. No other is taken: what a tool is pointed at gets all that it
+ * An address from input that must be this gateway's. No other is taken: what a tool is pointed at gets all that it
  * is asked to work on.
  * @param own address at which this machine reaches the gateway
  * @param names names under which the gateway may be spoken to

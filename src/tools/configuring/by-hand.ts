@@ -3,7 +3,7 @@ import type { ToolRow } from '../schema.ts';
 import type { ConfigFile, Tool } from '../tool.ts';
 import { filledSetting, filledText, type Values } from './template.ts';
 
-/** What is left as it stands, for whoever reads it to fill in. */
+/** The placeholders that are left for the user to fill in. */
 const blanks: Values = { base_url: '<base_url>', api_key: '<api_key>', model: '<model>' };
 
 type ByHand = (tool: Tool, paths: readonly string[]) => ToolRow['by_hand'];
@@ -20,7 +20,7 @@ export function createByHand(): ByHand {
 }
 
 /**
- * What somebody has to write to point a tool at a gateway by hand, with `<base_url>`, `<api_key>` and `<model>` to be
+ * What the user has to write to point a tool at a gateway by hand, with `<base_url>`, `<api_key>` and `<model>` to be
  * filled in.
  * @param paths of the tool's files, in the order of its recipe
  */

@@ -145,7 +145,7 @@ async function writeAll(
   await writeManifest(place.dataDir, { ...backup, files: withFolders });
 }
 
-/** @throws GatewayError when somebody else has written the file since it was read */
+/** @throws GatewayError when the file was changed since it was read */
 async function checkUnchanged({ before, path }: PlannedFile): Promise<void> {
   const { bytes } = await readState(path);
   const same = bytes === null || before.bytes === null ? bytes === before.bytes : bytes.equals(before.bytes);

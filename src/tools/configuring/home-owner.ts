@@ -3,7 +3,7 @@ import { GatewayError } from '../../lib/error.ts';
 import type { Machine } from '../machine.ts';
 
 /**
- * Refuses to write as root into the home folder of somebody else (`sudo` that keeps HOME): the files would be root's,
+ * Refuses to write as root into the home folder of another user (`sudo` that keeps HOME): the files would be root's,
  * and the tool could change them no more. Other users are held back by the system itself.
  * @throws GatewayError `conflict`
  */

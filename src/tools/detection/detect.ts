@@ -30,7 +30,7 @@ export interface Detector {
   withoutRunning(tool: Detectable): Promise<Detection>;
   /** What is known of its version without running it: from an earlier detection, or from its npm package. */
   knownVersion(tool: Tool): Promise<string | null>;
-  /** Forgets everything, for whoever has installed something. */
+  /** Forgets everything, to detect newly installed programs. */
   refresh(): void;
 }
 

@@ -36,7 +36,7 @@ export interface DoctorInput {
   model: string | null;
   /** Whether to also send the request to the model, which may cost money. */
   send: boolean;
-  /** Ids of the models that a key may use; null where nobody answers. */
+  /** Ids of the models that a key may use; null where no gateway answers. */
   models(root: string, key: string | null): Promise<string[] | null>;
   /** @throws an Error whose message says why nothing answered */
   ask(request: ToolRequest): Promise<HttpAnswer>;
@@ -49,7 +49,7 @@ export interface Diagnosis {
   /** The request that was tried, and what it is modelled on. */
   request: { url: string; bytes: number; seen_in: string | null };
   checks: Check[];
-  /** Where it would go, and what each target would not be told. */
+  /** Where it would go, and what each target would not be sent. */
   targets: DryRunAnswer['targets'];
   skipped: DryRunAnswer['skipped'];
 }
@@ -59,7 +59,7 @@ const FILLER = 'word ';
 
 /**
  * Looks for what would keep a tool from working through the gateway: its program, its configuration, what its environment
- * brings along, its key and model, and what a model of another format would not be told of the request that it sends.
+ * brings along, its key and model, and what a model of another format would not be sent of its request.
  * Nothing is sent to a model unless `send` is set, and nothing is ever sent to another endpoint than the gateway.
  */
 export async function diagnose(input: DoctorInput): Promise<Diagnosis> {

@@ -71,7 +71,7 @@ function ofFiles(id: string, config: ToolConfig, root: string, mend: string): Fi
   }
 }
 
-/** What the environment brings along that the files do not know of. */
+/** What the environment sets beside the files. */
 export function checkEnvironment(tool: Tool, { set }: ToolEnvironment): Finding {
   const winning = overridingVariables(tool.id).filter((variable) => set.includes(variable));
   if (winning.length > 0)

@@ -94,7 +94,7 @@ function ofTranslation(targets: readonly DryRunTarget[]): Finding {
   );
 }
 
-/** What a target would not be told, in one sentence; none where it is told all. */
+/** What a target would not be sent, in one sentence; none where it gets everything. */
 function lossOf(target: DryRunTarget): string[] {
   const { added, dropped, error, format, lowered } = target;
   const name = `${nameOf(target)} (${format})`;

@@ -9,7 +9,7 @@ interface Drift {
 /** The command that points a tool at the gateway again; null when nothing has drifted. */
 export function mendingCommand(id: string, { drifted, model }: Drift): string | null {
   if (drifted.length === 0) return null;
-  // A name that a shell would read otherwise is left to whoever repeats the command.
+  // A name that a shell would read otherwise is left out: the user adds it.
   const modelFlag = model !== null && /^[\w./:@+-]+$/.test(model) ? ` --model ${model}` : '';
   return `gateway tools configure ${id}${modelFlag}`;
 }

@@ -8,7 +8,7 @@ export type ReadResult =
   | { ok: false; problem: string; line: number; column: number };
 
 /**
- * What one syntax has to know: how to read a text, and how to splice one change into it. Keys lead to where the
+ * What one syntax has to provide: how to read a text, and how to splice one change into it. Keys lead to where the
  * change goes; a number is a position in a list. The text has no byte order mark.
  */
 export interface Syntax {

@@ -5,7 +5,7 @@ import { messagesSample } from './messages.ts';
 import { responsesSample } from './responses.ts';
 import type { Sample } from './sample.ts';
 
-/** The request that a tool sends; of a tool whose request nobody has seen, one of its API. */
+/** The request that a tool sends; of a tool whose requests were not recorded, one of its API. */
 export function sampleOf({ id, recipe }: Pick<Tool, 'id' | 'recipe'>): Sample {
   switch (recipe.api) {
     case 'anthropic-messages':

@@ -245,7 +245,7 @@ const habits: Readonly<Record<string, ChatHabits>> = {
   },
 };
 
-/** For tools whose request nobody has seen yet. */
+/** For tools whose requests were not recorded yet. */
 const plain: ChatHabits = {
   seenIn: null,
   bytes: 30_000,

@@ -6,7 +6,7 @@ const calls = 'Read';
 
 /**
  * Claude Code's: its session in a message of the system behind that of its user, tools that come later, and what it
- * wants of thoughts and of the context.
+ * requests of thinking and of the context.
  */
 export const messagesSample: Sample = {
   path: '/v1/messages?beta=true',

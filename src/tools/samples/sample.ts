@@ -2,7 +2,7 @@ import type { JsonObject } from '../files/value.ts';
 
 /**
  * The first request of a conversation as a tool sends it: every member, header and kind of tool that it has, without its
- * texts. So it shows what a model of another format is not told.
+ * texts. So it shows what a model of another format is not sent.
  */
 export interface Sample {
   /** Behind the base address that the tool is given; `<model>` stands for the model, as in the body. */
@@ -18,7 +18,7 @@ export interface Sample {
   seenIn: string | null;
 }
 
-/** What the model is told and asked. No text of a vendor. */
+/** The instructions and the question. No text of a vendor. */
 export const instructions = 'You are a coding agent. This request checks the way from a tool to its model.';
 
 export function question(calls: string): string {

@@ -48,7 +48,7 @@ export const goose: Tool = {
           { path: ['display_name'], value: 'Modelgate' },
           { path: ['api_key_env'], value: '<key_variable>' },
           { path: ['base_url'], value: '<base_url>' },
-          // Goose wants to be told how much a model takes. It does not ask the gateway.
+          // Goose needs the context size in its configuration. It does not ask the gateway.
           { path: ['models', { key: 'name', equals: '<model>' }, 'context_limit'], value: 128_000 },
         ],
       },
