@@ -18,7 +18,7 @@ const MAX_OWN = 50;
 const MAX_TASKS = 300;
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 50;
-/** Turns of a conversation, and their characters, that a model is told of. */
+/** The most turns of a conversation, and their characters, that a model is sent. */
 const MAX_TURNS = 20;
 const MAX_CHARACTERS = 100_000;
 

@@ -4,7 +4,7 @@ import { checkCondition, defaultEvents, namesOf } from './selection.ts';
 import type { AlertPatch, NewAlert } from './store.ts';
 import { targetOf } from './target.ts';
 
-/** Five minutes: the first event is told of at once, and all others of that time in one message. */
+/** Five minutes: the first event is sent at once, and all others of that time in one message. */
 const DIGEST_MS = 300_000;
 
 /** A new alert as it is stored. @throws GatewayError `invalid_request` that names the field and never repeats the target */

@@ -34,7 +34,7 @@ export type DigestWindow = z.infer<typeof digestWindow>;
 const MOST_GROUPS = 20;
 const LONGEST_SUBJECT = 200;
 
-/** One window of an alert after the other. Pure: whoever holds it stores it and minds the time. */
+/** One window of an alert after the other. Pure: storing it and timing are left to the caller. */
 export interface Digest {
   window(): DigestWindow | null;
   place(event: CloudEvent, now: number): DigestDecision;

@@ -32,7 +32,7 @@ const retry = { max: 12, delayMs: 5_000, growth: 'exponential' } as const;
 
 /**
  * A configuration with the alerts in it: each is a trigger with retries, and an own channel leads there. Ids that begin with
- * `modelgate:` are the gateway's own, so none collides with one that somebody wrote.
+ * `modelgate:` are the gateway's own, so none collides with one from a configuration.
  */
 export function withAlerts(config: EventConfig, alerts: readonly AlertRecord[]): EventConfig {
   const active = alerts.filter(({ paused }) => !paused);

@@ -36,7 +36,7 @@ export interface Alerts {
   any(): boolean;
   /** Takes over what is stored, and tells of it when that is something else. */
   reload(): Promise<void>;
-  /** Is told when there are other alerts, and resolves when they run; and publishes their summaries. */
+  /** Called when the alerts have changed, resolves when they run; and publishes their summaries. */
   attach(engine: AlertEngine): void;
 }
 

@@ -20,7 +20,7 @@ export interface AlertsInput {
 /** How often a caller may have messages sent. */
 const TESTS_PER_MINUTE = 10;
 
-/** Who is told of what happens in the gateway. */
+/** The alerts: which events of the gateway are sent where. */
 export function alertsResource({ alerts, commandsByApi, reload, test }: AlertsInput): Resource {
   const find = async (idOrName: string): Promise<Row | null> => {
     const alert = await alerts.find(idOrName);

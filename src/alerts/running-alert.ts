@@ -80,7 +80,7 @@ export function createRunningAlert(input: RunningAlertInput): EventProcessor {
     return place;
   };
 
-  // What it has counted before the gateway ended is told of, though nothing more comes.
+  // What it had counted before the gateway ended is sent, even if no more events come.
   if (alert.digestMs > 0)
     digestOf().catch((error: unknown) =>
       log.error({ alert: alert.name, error: describe(error) }, 'the digest of an alert cannot be read'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AlertTarget } from './target-schema.ts';
 
-/** How an alert reaches somebody. */
+/** How an alert is sent. */
 export const alertKind = z.enum(['webhook', 'slack', 'email', 'command']);
 export type AlertKind = z.infer<typeof alertKind>;
 
@@ -72,7 +72,7 @@ export interface AlertRecord {
   readonly byApi: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Events of before are not told of: it did not exist yet, or was paused. */
+  /** Earlier events are not sent: it did not exist yet, or was paused. */
   readonly activeSince: number;
 }
 

@@ -32,8 +32,8 @@ const PREFIX = 'scheduled-';
 
 /**
  * Makes a backup when the newest scheduled one is old enough, or there is none, and then removes the oldest of them. Backups that
- * somebody asked for are left alone. A backup counts once it was read back, and nothing is removed before that. Of the gateways that
- * share a database one makes it.
+ * were requested are left alone. A backup counts once it was read back, and nothing is removed before that. Of the
+ * gateways that share a database one makes it.
  * @returns the name of the backup; null when none was due
  * @throws GatewayError when it could not be made
  */

@@ -52,7 +52,7 @@ export async function copyServer({ dataDir, folder, progress, signal, url }: Cop
 
 /**
  * @throws GatewayError where the database has the schema of another version: a copy would lack what that one added, or have
- *   what it does not know
+ *   unknown columns
  */
 export async function refuseOtherSchema(url: string): Promise<void> {
   const { empty, pending, place } = await inspectPostgres(url);

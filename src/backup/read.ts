@@ -76,7 +76,7 @@ async function readingOpen<T>(
 ): Promise<T> {
   const file = handle.createReadStream();
   const unzipped = createGunzip();
-  // Listens to both, whoever fails first. What failed reaches the one who reads `unzipped`.
+  // Either stream may fail first. The failure is passed on to the reader of `unzipped`.
   pipeline(file, unzipped, () => {});
   try {
     const { size } = await handle.stat();

@@ -192,7 +192,7 @@ async function foldLog(dataDir: string): Promise<void> {
   const database = openDatabase(path);
   let busy: unknown;
   try {
-    // No gateway runs, and nobody else waits for this thread.
+    // No gateway runs, and no other work waits for this thread.
     database.exec('pragma busy_timeout = 2000');
     busy = database.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'];
   } finally {

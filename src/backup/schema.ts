@@ -18,7 +18,7 @@ export const manifest = z.object({
     source: z.enum(['environment', 'file']),
     /** Whether that key is in the backup. */
     included: z.boolean(),
-    /** A text sealed with it, by which another key is told from it. */
+    /** A text encrypted with it, to recognize it among other keys. */
     check: z.string(),
   }),
   members: z

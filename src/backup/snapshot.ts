@@ -17,7 +17,7 @@ const workerSource = `
 const LOOK_MS = 250;
 
 /**
- * Copies a database as it is at one moment, whoever writes to it meanwhile, without holding up this thread, and checks
+ * Copies a database as it is at one moment, also while others write to it, without holding up this thread, and checks
  * the copy.
  * @param progress called with how much of it is written, from 0 to 1
  * @throws SQLite's error, or one that says that the database is damaged

@@ -34,7 +34,7 @@ export interface EndedWork extends Omit<FailedWork, 'reason'> {
 export interface WorkInput {
   dataDir: string;
   tasks: BackupTasks;
-  /** Records a failure that no answer told of. */
+  /** Records a failure that was in no answer. */
   failed(work: FailedWork): Promise<void>;
   /** Called with each piece of work when it has ended. */
   ended?(work: EndedWork): void;

@@ -7,7 +7,7 @@ export interface Claim {
   amount: number;
 }
 
-/** Why not all claims are held: there is no room for one, or nobody can say now whether there is. */
+/** Why not all claims are held: there is no room for one, or it is unknown now whether there is. */
 export interface ClaimRefusal {
   claim: Claim;
   kind: 'full' | 'unavailable';

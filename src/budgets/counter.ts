@@ -22,7 +22,7 @@ export interface Counter {
   level: { readonly at: number; readonly sums: CounterLevel } | null;
   /** What may be used of a budget that several gateways share; null where this one is alone. */
   lease: Lease | null;
-  /** Until when nobody is notified again that the threshold and the limit were reached. */
+  /** Until when no further notification is sent that the threshold and the limit were reached. */
   notifiedUntil: { soft: number; hard: number };
   /** When the threshold and the limit were last reached; null where that is not known. */
   reachedAt: { soft: number | null; exceeded: number | null };
@@ -83,13 +83,13 @@ function addTo({ level, window }: Counter, start: number, bucket: Bucket, more: 
   if (level !== null && window.counts(start, level.at)) addToSums(level.sums, held, spent, unpriced);
 }
 
-/** For how long it counts what other gateways were last heard to have open. */
+/** For how long the last report of open requests at other gateways counts. */
 const SHARED_USAGE_AGE_MS = 10_000;
 
 /** What others used, as far as that is known and still counts. */
 export function usageElsewhereAt({ lease, window }: Counter, at: number): number {
   if (lease === null) return 0;
-  // What is open elsewhere is worth knowing only as long as somebody says so.
+  // Requests open elsewhere count only as long as they are reported.
   if (window.kind === 'moment' && at >= lease.receivedAt + SHARED_USAGE_AGE_MS) return 0;
   return usageByOthers(lease.tally, lease.me, window, at, at + lease.clockOffset);
 }
@@ -103,7 +103,7 @@ export function localUse({ buckets, window }: Counter, at: number): Map<number, 
   return use;
 }
 
-/** What gateways hold that say nothing any more: it may be used, and nobody gives it back. */
+/** What gateways hold that do not report any more: it may be used, and is never given back. */
 export function lapsedLeases({ lease, window }: Counter, at: number): number {
   return lease === null ? 0 : freeOfOthers(lease.tally, lease.me, window, at, at + lease.clockOffset).stuck;
 }
@@ -199,7 +199,7 @@ export function resetsAt(counter: Counter, at: number): number | null {
   const { buckets, lease, window } = counter;
   if (window.kind === 'moment') return null;
   const current = buckets.get(window.bucketAt(at));
-  // No bucket that counts is later, if nobody else's count.
+  // No bucket that counts is later, unless other gateways count.
   if (lease === null && current !== undefined && current.held + current.spent > 0)
     return window.endOf(window.bucketAt(at));
   let last = window.kind === 'calendar' ? window.bucketAt(at) : Number.NEGATIVE_INFINITY;

@@ -16,7 +16,7 @@ export interface Refusal {
   retryAt: number | null;
   at: number;
   /**
-   * There is no room; nobody can say whether there is, because the other gateways cannot be asked; or the request has no
+   * There is no room; it is unknown whether there is, because the other gateways cannot be asked; or the request has no
    * known price, and the budget takes only those that have one.
    */
   reason: 'full' | 'unavailable' | 'unpriced';

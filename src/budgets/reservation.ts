@@ -43,7 +43,7 @@ export interface ChargePath {
   innerCombos: readonly string[];
 }
 
-/** Where an attempt goes, and what it may use at most, as far as that can be told before. */
+/** Where an attempt goes, and what it may use at most, as far as that is known before. */
 export interface ChargeScope extends ChargePath {
   /** Input and output tokens. */
   tokens(): number;
@@ -64,7 +64,7 @@ export interface BudgetReservation {
   /**
    * Sets aside what an attempt may use, in the place of what an earlier attempt had set aside. Either all of it fits
    * and is held, or nothing is. Null: it fits.
-   * @param quietly tells nobody that a budget is exceeded: it will be asked again before the request is refused
+   * @param quietly sends no notification that a budget is exceeded: it is tried again before the request is refused
    */
   reserve(place: ChargeScope, quietly?: boolean): Refusal | null | Promise<Refusal | null>;
   /** Counts what was used instead of what was held; null gives everything back. Later calls do nothing. */

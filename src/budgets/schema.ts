@@ -33,7 +33,7 @@ export const budgetRecord = z.object({
   limit,
   /** Null for concurrency alone. */
   period: budgetPeriod.nullable(),
-  /** At which share of the limit it is told of once in a window; null for never. */
+  /** The share of the limit at which a notification is sent, once per window; null for never. */
   softPercent,
   unpriced: unpricedRule,
   createdAt: z.number(),

@@ -11,7 +11,7 @@ export const cacheRow = z.object({
   /** Requests that were answered from it, the coalesced ones included. */
   hits: z.int(),
   misses: z.int(),
-  /** Requests that could not be looked up: streams, tools, what the client did not want. */
+  /** Requests that could not be looked up: streams, tools, and requests that opted out. */
   bypasses: z.int(),
   /** Requests that waited for the answer of another one. */
   coalesced: z.int(),

@@ -96,7 +96,7 @@ export function createCatalog({
 
   const listPrice = (provider: Provider, model: string, at: number): ModelPrice | null => {
     if (provider.unpriced === 'free') return free;
-    // What was installed later is newer than the table, which knows the vendors' own prices in more detail.
+    // What was installed later is newer than the table, which has the vendors' own prices in more detail.
     if (provider.resells === true && dataSet.isInstalled())
       return dataSetPrice(provider, model) ?? tablePrice(provider, model, at);
     return tablePrice(provider, model, at) ?? dataSetPrice(provider, model);
@@ -136,13 +136,13 @@ export function createCatalog({
   const ownRow = ({ prices }: Provider, model: string): PriceRow | null =>
     prices === null ? null : tablePrices.find(prices, model, { fallback: false });
 
-  /** The row of what the provider itself offers, not of what somebody else calls so. */
+  /** The row of the provider's own offer, not of another seller's model of that name. */
   const rowOf = (provider: Provider, model: string): PriceRow | null => {
     const row = ownRow(provider, model);
     return row === null || (row.call === undefined && !row.old) ? null : row;
   };
 
-  /** What the data set lists and our own table does not know to be retired, or to be asked for in another way. */
+  /** What the data set lists and the price table does not mark as retired, or as served in another way. */
   const isListed = (entry: ModelEntry, provider: Provider): boolean => {
     const row = ownRow(provider, entry.id);
     return isServed(entry, provider) && (row === null || row.call !== undefined || row.old === 1);

@@ -37,7 +37,7 @@ const modalityOf: Readonly<Record<string, Modality>> = {
 };
 
 /**
- * What the price table and the data set know together. Name and window are the price table's where it has them, as prices
+ * The price table and the data set together. Name and window are the price table's where it has them, as prices
  * are; a model is deprecated when either says so.
  */
 export function modelInfo(row: PriceRow | null, entry: ModelEntry | null): ModelInfo {

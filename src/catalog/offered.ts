@@ -8,7 +8,7 @@ export interface ModelSource {
   defaultModel: string | null;
 }
 
-/** The models of a connection: what its upstream listed, else what the catalogue knows; the default model always. */
+/** The models of a connection: what its upstream listed, else what the catalogue has; the default model always. */
 export function offeredModels(
   { defaultModel, models }: ModelSource,
   provider: Provider,

@@ -213,7 +213,7 @@ function recordOf(row: Selectable<ComboTable>): ComboRecord {
   return {
     id: row.id,
     name: row.name,
-    // One of a newer version is none that this one knows.
+    // One of a newer version is unknown to this one.
     strategy: strategyNames.find((name) => name === row.strategy) ?? 'priority',
     targets: JSON.parse(row.targets),
     options: { ...defaultOptions, ...JSON.parse(row.options) },

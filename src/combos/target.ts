@@ -8,7 +8,7 @@ import type { TargetName } from './trace.ts';
 export interface Target {
   connection: OpenConnection;
   provider: Provider;
-  /** The model id that the upstream knows. */
+  /** The upstream's model id. */
   model: string;
   /** The wire format in which the provider is asked: the client's own where it speaks that, else one to translate into. */
   format: WireFormat;

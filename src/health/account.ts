@@ -105,7 +105,7 @@ export function fingerprintOf({ baseUrl, credential }: AttemptTarget['connection
   return createHash('sha256').update(`${baseUrl}\n${credential}`).digest('hex').slice(0, 16);
 }
 
-/** Takes over what an answer told of the limits of an account. */
+/** Takes over the limits of an account that an answer reported. */
 export function noteLimits({ limits: latest }: AccountState, limits: readonly RateLimitStatus[]): void {
   for (const limit of limits) {
     const name = `${limit.name} ${limit.model ?? ''}`;

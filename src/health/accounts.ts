@@ -26,7 +26,7 @@ export type Availability =
   /** The upstream itself said until when. */
   | { may: 'wait'; condition: Condition; until: number };
 
-/** Everything that is known of the accounts. In memory; what changes is told to `changed`. */
+/** Everything that is known of the accounts. In memory; `changed` is called with every change. */
 export interface Accounts extends HealthView {
   availability(connectionId: string, model: string): Availability;
   begin(target: AttemptTarget): Running;
@@ -34,14 +34,14 @@ export interface Accounts extends HealthView {
   adopt(connections: readonly HealthConnection[]): void;
   /** Forgets what is held against an account and its models. False when there was nothing. */
   reset(connectionId: string): boolean;
-  /** Takes over what another gateway found out, unless this one knows of something that keeps requests away already. */
+  /** Takes over what another gateway found out, unless this one has a state that keeps requests away already. */
   applyHint(hint: HealthHint): void;
   /** Conditions that are not `ready`, the account's own first. */
   conditionsOf(connectionId: string): { model: string | null; condition: Condition }[];
   limitsOf(connectionId: string): RateLimitStatus[];
-  /** Takes over what another process of the gateway knows of an account or a model, and tells `changed` of it. */
+  /** Takes over another process's state of an account or a model, and calls `changed` with it. */
   take(changed: StoredHealthState): void;
-  /** The same of limits that its upstream told of. */
+  /** The same of limits that its upstream reported. */
   takeLimits(connectionId: string, limits: readonly RateLimitStatus[]): void;
   /** The health states that this gateway found out itself, for a process of it that starts. */
   kept(): StoredHealthState[];

@@ -29,7 +29,7 @@ export const healthHint = z.discriminatedUnion('state', [
 
 export type HealthHint = z.infer<typeof healthHint>;
 
-/** What other gateways are told of a change; null where it says nothing to them. */
+/** What is sent to other gateways about a change; null where it does not concern them. */
 export function hintOf(
   { connectionId, model, healthState }: StoredHealthState,
   now: number,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseRetryTime } from './wait.ts';
 
-/** One limit of an account as its last answers told of it. */
+/** One limit of an account as its last answers reported it. */
 export interface RateLimitStatus {
   /** As the vendor calls it: `requests`, `tokens`, `input-tokens`, `unified-5h`. */
   name: string;
@@ -113,5 +113,5 @@ export function isCurrent({ resetAt, observedAt }: RateLimitStatus, now: number)
   return resetAt === null ? now - observedAt < UNDATED_MS : resetAt > now;
 }
 
-/** What is told without a reset is not believed for longer. */
+/** A limit without a reset time is not believed for longer. */
 const UNDATED_MS = 60_000;

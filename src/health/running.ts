@@ -34,7 +34,7 @@ export interface FailureEffect {
 export interface Running {
   /** The head of the answer came. */
   headReceived(headers: IncomingHttpHeaders): void;
-  /** The first content came, so many milliseconds after the beginning; null where that cannot be told. */
+  /** The first content came, so many milliseconds after the beginning; null where that is unknown. */
   succeeded(ms: number | null): void;
   failed(failed: AttemptFailure): FailureEffect;
   /** It is over, whatever was said of it before. Later calls do nothing. */
@@ -73,7 +73,7 @@ export class HealthAttempt implements Running {
     if (!hasRateLimitHeaders(headers)) return;
     const { account, target, now } = this.#input;
     const at = now();
-    // A refusal may come of a limit that was not told of before.
+    // A refusal may come from a limit that was not reported before.
     if (at >= account.limitsReadAt && at - account.limitsReadAt < LIMITS_MS) return;
     account.limitsReadAt = at;
     this.#noteLimits(

@@ -10,7 +10,7 @@ export const conditionRow = z.object({
 
 export type ConditionRow = z.infer<typeof conditionRow>;
 
-/** What is left of the limits of an account, as its last answers told of it. */
+/** What is left of the limits of an account, as its last answers reported it. */
 export const quotaRow = z.object({
   /** The connection's id. */
   id: z.string(),

@@ -6,13 +6,13 @@ const EPOCH_S = 1e9;
 const EPOCH_MS = 1e12;
 
 /**
- * As far as anybody is told to wait: the longest quotas are monthly. What names more, such as a `retry-after` of
+ * The longest wait that is passed on: the longest quotas are monthly. What names more, such as a `retry-after` of
  * 99999999999999, is a mistake, and no date that JavaScript can say (ECMA-262, 21.4.1.1).
  */
 export const LONGEST_WAIT_MS = 31 * 24 * 3_600_000;
 
 /**
- * When an upstream wants to be asked again, in milliseconds since the epoch; null when it does not say, or says what
+ * When an upstream may be tried again, in milliseconds since the epoch; null when it does not say, or says what
  * cannot be (a time in the past, a negative number). At most `LONGEST_WAIT_MS` from now. Reads `retry-after-ms` and its Azure sibling, `retry-after` as
  * seconds, date or epoch, then the words "try again in 7.66s" of OpenAI and Groq.
  * @param toldSeconds what the body said where a format has a place for it (Google's `RetryInfo`)

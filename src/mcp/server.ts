@@ -19,7 +19,7 @@ const instructions = `Modelgate is an AI gateway: it takes model requests of cod
 /** A server with the tools, resources and prompts that the person of `api` may use. */
 export function createMcpServer(input: McpServerInput): McpServer {
   const { api, version } = input;
-  // What there is changes with the gateway's version and the person's rights alone, so nobody has to watch it.
+  // The lists change with the gateway's version and the user's permissions alone, so clients need not watch them.
   const capabilities = {
     tools: { listChanged: false },
     resources: { listChanged: false },

@@ -17,7 +17,7 @@ export const acp: Provider = {
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: [],
-  // What an agent's own account costs, only its vendor knows.
+  // The cost of an agent's own account is unknown to the gateway.
   prices: null,
   unpriced: 'unknown',
   suggestedModel: null,

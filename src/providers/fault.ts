@@ -27,7 +27,7 @@ export type FaultKind =
   | 'busy'
   /** The conversation is longer than the model reads. */
   | 'context'
-  /** The connection lacks something that the gateway itself knows of. */
+  /** The connection lacks something that the gateway can check. */
   | 'unusable'
   /** The request cannot be said in the target's format. */
   | 'untranslatable'

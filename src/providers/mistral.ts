@@ -19,7 +19,7 @@ export const mistral: Provider = {
     reasoningEffort: false,
     strictMessages: true,
     schema: 'mistral',
-    // It reports usage unasked, and refuses members that it does not know.
+    // It reports usage by default, and refuses unknown fields.
     fieldNames: { seed: 'random_seed', user: null, stream_options: null },
     callIds: 'short',
     textParts: true,

@@ -24,8 +24,8 @@ export const openaiCompatible: Provider = {
     'openai-moderations': '/v1/moderations',
     rerank: '/v1/rerank',
   },
-  // What most of these servers call reasoning; it is left out where it is refused, and so is what they may know of a prompt
-  // cache: https://docs.litellm.ai/docs/completion/prompt_caching
+  // What most of these servers call reasoning; it is left out where it is refused, and so is what they may support of
+  // a prompt cache: https://docs.litellm.ai/docs/completion/prompt_caching
   dialect: { reasoningField: 'reasoning_content', cacheFields: true },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',

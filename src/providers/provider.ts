@@ -84,7 +84,7 @@ export interface Provider {
   /** Root of the API, without a trailing slash; null when each connection must name its own. */
   baseUrl: string | null;
   auth: ProviderAuth;
-  /** Auth for one format where it differs from `auth` (an Anthropic surface that wants `x-api-key`). */
+  /** Auth for one format where it differs from `auth` (an Anthropic surface that requires `x-api-key`). */
   formatAuth?: Partial<Record<WireFormat, ProviderAuth>>;
   accounts?: Accounts;
   login?: LoginDefaults;

@@ -2,7 +2,7 @@ import type { Provider } from './provider.ts';
 
 /**
  * Google's models on its cloud: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
- * The address names project and location; a service account knows its project, and `global` is the usual location. A
+ * The address names project and location; a service account contains its project, and `global` is the usual location. A
  * plain key is one of Vertex's express mode, whose address has neither.
  */
 export const vertex: Provider = {

@@ -13,7 +13,7 @@ export interface ResponseReader {
 
 /**
  * A response and those that it continues, oldest first, as far back as the last compaction. Null when the gateway
- * does not know it.
+ * has not stored it.
  * @param maxLength of all of them together, in characters
  * @throws GatewayError `previous_response_not_found` when an earlier one is gone, `request_too_large`
  */
@@ -77,7 +77,7 @@ async function walk({ keyId, memory }: ResponseReader, id: string, maxLength: nu
   return { chain: chain.reverse(), length, missing, sealed };
 }
 
-/** OpenAI's own answer to an id that it does not know, with its code. */
+/** OpenAI's own answer to an unknown id, with its code. */
 export function previousNotFound(id: string, why: string): GatewayError {
   return new GatewayError(
     'previous_response_not_found',
@@ -91,7 +91,7 @@ export function itemsOf(chain: readonly SizedResponse[]): unknown[] {
   return chain.flatMap(({ input, response }) => itemsAfter({ input, output: listOf(response['output']) }));
 }
 
-/** Items with those in the place of references that the gateway knows; others stay as they are. */
+/** Items with references resolved where the gateway has the item; others stay as they are. */
 export async function resolved(
   items: readonly unknown[],
   chain: readonly SizedResponse[],
@@ -125,7 +125,7 @@ export function readable(item: unknown): unknown {
 }
 
 /**
- * An item of another provider's answer, for one of this format that keeps its own: ids that it does not know are left
+ * An item of another provider's answer, for one of this format that keeps its own: ids of that provider are left
  * out, and so is reasoning that it could not open.
  */
 export function portable(item: unknown): unknown[] {

@@ -4,7 +4,7 @@ import { isCompaction, itemsAfter } from './continuation.ts';
 import type { LruCache } from './lru-cache.ts';
 import type { ResponseMemory, SizedResponse, StoredResponse } from './stored.ts';
 
-/** What one connection knows beside what is stored: responses that are not to be kept, for as long as it lives. */
+/** Responses of one connection that are not to be stored, for as long as it is open. */
 export interface ConnectionMemory extends ResponseMemory {
   /** Remembers a response for this connection alone. */
   remember(stored: StoredResponse): void;
@@ -13,7 +13,7 @@ export interface ConnectionMemory extends ResponseMemory {
 }
 
 /**
- * @param stored what all connections know
+ * @param stored the responses of all connections
  * @param recent where every connection's own responses are, up to a common bound
  * @param name of this connection; no other may have it
  */
@@ -29,7 +29,7 @@ export function connectionMemory(
     const stored = parseJson(text) as StoredResponse;
     return stored.keyId === keyId ? { ...stored, length: text.length } : null;
   };
-  /** A response with what this connection alone knows of those before it, so that it stands without them. */
+  /** A response with the earlier ones that only this connection has, so that it is complete without them. */
   const alone = (response: StoredResponse): StoredResponse => {
     let { input, previousId } = response;
     for (let before = own(previousId, response.keyId); before !== null; ) {

@@ -10,7 +10,7 @@ export interface ResponsePlace {
   connectionId: string;
   /** Milliseconds since the epoch. */
   createdAt: number;
-  /** The request that made it, as the ledger knows it; null where that was not noted. */
+  /** The request that made it, as the ledger names it; null where that was not recorded. */
   requestId: string | null;
   /** As the client named it; null where an earlier version did not note it. */
   model: string | null;

@@ -48,7 +48,7 @@ export function withWorkers(plane: DataPlane, workers: () => DataPlaneWorkers | 
   };
 }
 
-/** What callers are told to wait, in seconds. */
+/** `Retry-After` for clients, in seconds. */
 const BACK_SOON_S = 5;
 const BACK_LATER_S = 30;
 

@@ -11,7 +11,7 @@ interface InFlight extends IndexedMember {
 export interface GateInput {
   /** Whether it is to run at first. */
   running: boolean;
-  /** What a request is told that is not let in. @param again whether the service is started again right after */
+  /** The error for a request that is not admitted. @param again whether the service is started again right after */
   refusal(again: boolean): GatewayError;
   /** Ends what is under way with the error of its dialect, where that is possible. */
   interrupt(error: GatewayError): void;
@@ -29,7 +29,7 @@ export interface Gate {
   status(): PartStatus;
   start(): void | Promise<void>;
   /**
-   * Lets nobody in any more, waits for the open requests, and ends what is left after `ms` milliseconds.
+   * Admits no more requests, waits for the open requests, and ends what is left after `ms` milliseconds.
    * @param again whether it is started again right after
    * @returns how many requests were ended before they were done
    */

@@ -6,7 +6,7 @@ import type { StopInput } from './schema.ts';
 import type { ServiceRecords } from './store.ts';
 import type { Tasks } from './tasks/tasks.ts';
 
-/** What a service is told to do. */
+/** A command for a service. */
 export type ServiceCommand = { action: 'start' } | { action: 'stop' | 'restart'; input: StopInput };
 
 export interface LifeCycles {
@@ -139,7 +139,7 @@ function movable(part: Part, order: ServiceCommand): LifeCycle {
   return lifeCycle;
 }
 
-/** Why a part does not do what it is told. */
+/** Why a part does not carry out a command. */
 export function actionRefused(
   { id, name, status }: Part,
   { action }: Pick<ServiceCommand, 'action'>,

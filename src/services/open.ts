@@ -58,7 +58,7 @@ export interface ServicesInput {
   publish(event: object): void;
   mcp: ProtocolServer;
   a2a: ProtocolServer;
-  /** Whether the pages of the dashboard were built; null while nobody has looked. */
+  /** Whether the pages of the dashboard were built; null until it is first needed. */
   dashboardBuilt(): boolean | null;
   tunnels: Pick<Tunnels, 'created' | 'start' | 'stop'>;
   agents: AgentPartInput['agents'] & {

@@ -6,7 +6,7 @@ export interface PartStatus {
   desired: 'running' | 'stopped';
   state: ServiceState;
   reason: { code: string; message: string } | null;
-  /** Null where nobody keeps it. */
+  /** Null where it is not recorded. */
   changedAt: number | null;
   startedAt: number | null;
   error: { code: string; message: string; at: number | null } | null;
@@ -62,7 +62,7 @@ export interface Part {
   lifeCycle?: LifeCycle;
   /** Reads its settings anew. @returns what it came to */
   reload?(): Promise<string>;
-  /** Takes it away for ever, where it was made by somebody. False when it was gone already. */
+  /** Takes it away for ever, where it was created over the API. False when it was gone already. */
   remove?(): Promise<boolean>;
   /** Tries it, where looking is not enough. */
   probe?(): Promise<Probe>;

@@ -7,7 +7,7 @@ import type { Schedule } from '../lib/time/schedule.ts';
 export interface PeerGateways {
   /** The settings have this revision now. */
   settingsChanged(revision: number): void;
-  /** A request has ended. Costs nothing while nobody watches at another gateway. */
+  /** A request has ended. Costs nothing without watchers at another gateway. */
   requestEnded(row: () => object): void;
   accountChanged(hint: HealthHint): void;
   close(): Promise<void>;
@@ -20,20 +20,20 @@ export interface PeerGatewaysInput {
   /** What the gateways of one database have in common, and no others. */
   group: string;
   schedule: Pick<Schedule, 'every'>;
-  /** Whether somebody watches requests here. */
+  /** Whether there are watchers of requests here. */
   watching(): boolean;
   /** Called with a revision, and null when something may have been missed. */
   onSettings(revision: number | null): void;
   onRequest(row: object): void;
   onAccount(hint: HealthHint): void;
-  /** Milliseconds, of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   steady(): number;
 }
 
-/** How often a gateway says that somebody watches there, and for how long that counts. */
+/** How often a gateway says that it has watchers, and for how long that counts. */
 const WATCHING_MS = 2_000;
 const WATCHED_MS = 3 * WATCHING_MS;
-/** Requests and accounts told of in a second, each; more are left out. */
+/** Requests and accounts sent in a second, each; more are left out. */
 const MOST_IN_A_SECOND = 200;
 const LONGEST_MESSAGE = 16_384;
 
@@ -99,7 +99,7 @@ export async function openPeerGateways(input: PeerGatewaysInput): Promise<PeerGa
   };
 }
 
-/** Null for what another version, or somebody else, has sent. */
+/** Null for what another version, or another program, has sent. */
 function messageIn(text: string): z.infer<typeof message> | null {
   if (text.length > LONGEST_MESSAGE) return null;
   try {

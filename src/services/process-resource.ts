@@ -13,7 +13,7 @@ export type UpdateCheck =
     }
   | { kind: 'unknown'; message: string };
 
-/** What whoever started the gateway lets others do to its process. */
+/** What may be done to the process over the API, as set at its start. */
 export interface ProcessControl {
   /** Ends the gateway once open requests have finished, or starts it anew in the same process. Returns at once. */
   leave(how: 'stop' | 'restart'): void;

@@ -99,7 +99,7 @@ export const serviceChange = z
 
 const confirm = z.string().max(100).optional();
 
-/** What stopping may be told. */
+/** The options of stopping. */
 export const stopInput = z.strictObject({
   /** The id of the service, where stopping it cuts callers off. */
   confirm,

@@ -1,6 +1,6 @@
 import { msPerToken, ownTimes, type PastRequest, upstreamFailed } from './past-request.ts';
 
-/** How a target did, as far as the ledger knows. Durations in milliseconds; null where nothing is known. */
+/** How a target did, as far as the ledger shows. Durations in milliseconds; null where nothing is known. */
 export interface TargetStatistics {
   requests: number;
   /** Share of its requests that failed by its own fault. */

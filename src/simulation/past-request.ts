@@ -38,7 +38,7 @@ export function ownTimes({ durationMs, failedAt, ttftMs }: PastRequest) {
   };
 }
 
-/** Milliseconds from the first content to the end for each token of output; null where that cannot be told. */
+/** Milliseconds from the first content to the end for each token of output; null where that is unknown. */
 export function msPerToken({ durationMs, ttftMs, usage }: PastRequest): number | null {
   if (ttftMs === null || usage === null) return null;
   const tokens = outputTokens(usage);

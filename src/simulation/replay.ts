@@ -16,7 +16,7 @@ export interface ReplayTarget {
   costOf(usage: Usage, at: number): number | null;
 }
 
-/** What a combo would have been told of a past request. */
+/** What a combo would have received of a past request. */
 export interface ReplayMoment {
   healthView: HealthView;
   /** From 0 up to, but not including, 1; the same for the same request each time. */

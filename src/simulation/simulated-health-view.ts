@@ -17,7 +17,7 @@ interface Busy {
   ends: number[];
 }
 
-/** What `history` knows of latency is known from the first request on; quotas are not known. */
+/** Latencies of `history` are known from the first request on; quotas are not known. */
 export function simulatedHealthView(history: History): SimulatedHealthView {
   const busy = new Map<string, Busy>();
   let now = 0;

@@ -4,7 +4,7 @@ import type { ProcessorOutcome } from '../../events/processors/processor.ts';
 /** What a receiver did with a message. */
 export interface DeliveryResult {
   readonly outcome: ProcessorOutcome;
-  /** What it said, for whoever tests an alert; never a secret of ours. */
+  /** The receiver's answer, shown when an alert is tested; never a secret of ours. */
   readonly answer: string;
 }
 

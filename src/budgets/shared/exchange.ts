@@ -12,7 +12,7 @@ export interface TallyProposal {
 }
 
 export interface TallyExchangeRequest {
-  /** The epoch that the gateway knows; null for none. Nothing is accepted in another one. */
+  /** The gateway's epoch; null for none. Nothing is accepted in another one. */
   epoch: string | null;
   /** The name for a new epoch, where one begins. */
   newEpoch: string;

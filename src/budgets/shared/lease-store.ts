@@ -16,7 +16,7 @@ const STARTS = 8;
 
 const columns = ['key', 'own', 'tally'] as const;
 
-/** What this gateway knows of the budgets that it shares, where it outlives its process. */
+/** The state of shared budgets, stored beyond this process. */
 export function leaseStore({ db, insertMany, node }: Pick<Store, 'db' | 'insertMany' | 'node'>) {
   const ids = ownIds({ node });
   return {
@@ -34,7 +34,7 @@ export function leaseStore({ db, insertMany, node }: Pick<Store, 'db' | 'insertM
 
     /**
      * Remembers what a lease covers. Does not wait: while the database cannot be written, the next time has to do.
-     * @param onError told why it was not written, of either engine. @param onSaved told that it was
+     * @param onError called with the reason when it was not written, by either engine. @param onSaved called when it was
      */
     save(
       { former, key, me, tally }: Lease,

@@ -39,7 +39,7 @@ function unreported(counter: Counter, { reported }: Lease, at: number): number {
   return sum;
 }
 
-/** Whether Redis does not know what it should of a counter. */
+/** Whether Redis lacks something of a counter. */
 export function isUnreported(counter: Counter, lease: Lease, at: number): boolean {
   const use = localUse(counter, at);
   for (const [start, amount] of use) if (amount !== lease.reported.get(start)) return true;

@@ -11,7 +11,7 @@ export interface Lease {
   readonly me: string;
   /** The ids under which it reported after earlier starts. */
   former: readonly string[];
-  /** The tally as last heard of, and its version in Redis; null before it was heard of. */
+  /** The tally as last received, and its version in Redis; null before that. */
   tally: Tally;
   version: string | null;
   /** The epoch of Redis in which that was. */
@@ -31,7 +31,7 @@ export interface Lease {
   demand: Demand;
   /** When it was last reported. */
   reportedAt: number;
-  /** When the tally was last heard of. */
+  /** When the tally was last received. */
   receivedAt: number;
   /** How far Redis's clock is ahead of this gateway's, in milliseconds. */
   clockOffset: number;
@@ -86,7 +86,7 @@ export function noteAdmitted({ demand }: Lease, amount: number): void {
   demand.admitted += amount;
 }
 
-/** What a gateway wants in reserve: what it uses in a second, at least one request's for as long as there are some. */
+/** What a gateway holds in reserve: what it uses in a second, at least one request's for as long as there are some. */
 export function updateDemand({ demand, reportedAt }: Lease, at: number): void {
   const elapsed = Math.max(20, Math.min(1_000, at - reportedAt));
   const perSecond = (demand.admitted * 1_000) / elapsed;

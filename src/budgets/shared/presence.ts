@@ -5,8 +5,8 @@ import { createLease } from './lease.ts';
 export const PRESENCE_KEY = 'gateways';
 
 /**
- * A counter that counts nothing: its tally has an entry of each gateway that is alive. So every gateway knows whom to wait
- * for when Redis has lost what it had, whichever budgets they use.
+ * A counter that counts nothing: its tally has an entry of each gateway that is alive. So every gateway sees which
+ * others to wait for when Redis has lost what it had, whichever budgets they use.
  * @param former the ids that this gateway had after earlier starts
  */
 export function createPresence(newId: () => string, former: readonly string[]): Counter {

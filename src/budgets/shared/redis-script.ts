@@ -1,9 +1,9 @@
 /**
- * Puts new versions of tallies in the place of those that a gateway has read, each only where nobody else has written
+ * Puts new versions of tallies in the place of those that a gateway has read, each only where no other has written
  * meanwhile. What a tally means is known to the gateways alone.
  *
  * KEYS[1] says which epoch this is: it is new whenever Redis has lost what it had. The others are the tallies, each a
- * hash of `version` and `tally`. ARGV[1] is the epoch that the gateway knows, ARGV[2] the name of a new one, ARGV[3] `1`
+ * hash of `version` and `tally`. ARGV[1] is the gateway's epoch, ARGV[2] the name of a new one, ARGV[3] `1`
  * to begin a new one; then four for each tally: the version it was made from, its own, its text and its time to live.
  * Answers Redis's time, the epoch, its age, and for each tally 1 or the version and the text that are there.
  */

@@ -98,7 +98,7 @@ function withdrawn({ entries }: Tally, { closed, former }: Lease): Tally['entrie
   );
 }
 
-/** What is kept of the lease while nobody has answered. */
+/** What is kept of the lease until Redis has answered. */
 function wantedOf(counter: Counter, lease: Lease, { at, redisNow, waiting }: ReportInput): number {
   const left = Math.max(0, leftOf(counter, lease, at));
   if (lease.closed !== null) return 0;
@@ -106,7 +106,9 @@ function wantedOf(counter: Counter, lease: Lease, { at, redisNow, waiting }: Rep
   return isContended(lease.tally, redisNow) ? 0 : Math.min(left, lease.demand.want);
 }
 
-/** In an epoch that is new, whoever was alive has to report again first. Who reports is awaited no more. */
+/**
+ * In a new epoch, all gateways that were alive have to report again first. One that has reported is not awaited any more.
+ */
 function awaiting(lease: Lease, epoch: string | null, tally: Tally, redisNow: number): Tally {
   const awaited = { ...tally.awaited };
   if (lease.epoch !== epoch) for (const id of aliveOthers(lease, redisNow)) awaited[id] = redisNow + AWAIT_MS;

@@ -8,7 +8,7 @@ import { isAwaiting } from './tally.ts';
 
 export interface ReporterInput {
   exchange: TallyExchange;
-  /** How long an answer may take before it counts as missing. It is heard all the same. */
+  /** How long an answer may take before it counts as missing. It is read all the same. */
   timeoutMs: number;
   /** Milliseconds since the epoch. */
   now(): number;
@@ -27,9 +27,9 @@ export interface ReporterInput {
   onSilence(error: unknown): void;
 }
 
-/** Says what this gateway uses of its budgets, and hears of the others. */
+/** Reports what this gateway uses of its budgets, and receives what the others use. */
 export interface Reporter {
-  /** The counters of which Redis may not know all. */
+  /** The counters whose latest state may not be in Redis. */
   readonly active: Set<Counter>;
   /** The counters of all budgets that are shared. */
   readonly joined: Set<Counter>;

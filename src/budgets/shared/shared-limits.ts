@@ -31,8 +31,8 @@ export interface SharedLimits extends SharedClaims {
 }
 
 /**
- * Budgets that several gateways hold together, each by leases. A request asks nobody while a lease covers it; one that
- * no lease covers waits until its gateway has been granted more. Nothing is used that was not granted before.
+ * Budgets that several gateways hold together, each by leases. A request waits for no answer while a lease covers it;
+ * one that no lease covers waits until its gateway has been granted more. Nothing is used that was not granted before.
  */
 export function createShared({ failureMode, onOutage, ready, ...input }: SharedInput): SharedLimits {
   const { now } = input;
@@ -124,7 +124,7 @@ interface WaitContext extends Pick<SharedInput, 'after' | 'now' | 'timeoutMs'> {
   unavailable(claims: readonly Claim[]): ClaimRefusal | null;
 }
 
-/** Waits until there is room, or nobody expects any. */
+/** Waits until there is room, or none is expected. */
 function wait(claims: readonly Claim[], context: WaitContext): Promise<ClaimRefusal | null> {
   const { after, now, report, reporter, timeoutMs, unavailable, waiters } = context;
   return new Promise((resolve) => {
@@ -170,7 +170,7 @@ function membership(
       if (lease === null || resetAt <= lease.tally.resetAt) return;
       lease.tally = { ...emptyTally, resetAt, awaited: lease.tally.awaited };
       forgetLease(lease);
-      // The others have to hear of it, though nothing was used.
+      // It has to be sent to the others, though nothing was used.
       lease.epoch = null;
       active.add(counter);
     },

@@ -53,7 +53,10 @@ export function parseTally(text: string | null): Tally | null {
   }
 }
 
-/** The newer version of each entry, and who is awaited by what was heard last. The later reset forgets what was before it. */
+/**
+ * The newer version of each entry, and the gateways awaited by the version received last. The later reset forgets what
+ * was before it.
+ */
 export function mergeTallies(own: Tally, received: Tally): Tally {
   const { awaited } = received;
   const contendedAt = Math.max(own.contendedAt, received.contendedAt);

@@ -19,7 +19,7 @@ export interface Aliases {
 }
 
 /**
- * What tools write that no provider knows. They stand behind all that has the id as it is, so that none takes the place
+ * Ids that tools send and no provider has. They stand behind all that has the id as it is, so that none takes the place
  * of a listed model, a combo or an alias of the owner.
  */
 const builtIns: readonly Pick<AliasRecord, 'name' | 'target'>[] = [

@@ -7,7 +7,7 @@ import type { Choice } from '../strategies/strategy.ts';
 import type { Target } from '../target.ts';
 import type { Skip, TargetName } from '../trace.ts';
 
-/** What a provider's catalogue knows of a model. */
+/** A model's entry in a provider's catalogue. */
 export type ModelFacts = Pick<ModelInfo, 'contextWindow' | 'outputLimit' | 'deprecated' | 'format'>;
 
 /** One model at one connection, before it is known in which format it will be asked. */

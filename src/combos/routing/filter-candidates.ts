@@ -29,7 +29,7 @@ export interface FilteredCandidates {
 
 /**
  * Takes out what cannot serve a request, each with its reason in `skipped`. What is known of models is not enough to
- * refuse a request, so when nobody is left for lack of an ability, nobody is taken out for it.
+ * refuse a request, so when no candidate would be left for lack of an ability, none is removed for it.
  * @throws GatewayError `format_not_supported`, `model_not_allowed`
  */
 export function filterCandidates(

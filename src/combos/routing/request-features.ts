@@ -23,7 +23,7 @@ const BYTES_PER_TOKEN = 4;
 
 /**
  * Looks for the words of all formats, as they stand in JSON: the quotes of a word in a text are escaped. A schema of a
- * tool may use the same words; whoever goes by this must be able to be wrong.
+ * tool may use the same words; code that uses this must tolerate a wrong guess.
  */
 export function featuresOf(body: readonly Buffer[]): RequestFeatures {
   let seen: BodyFeatures | null = null;

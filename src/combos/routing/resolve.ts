@@ -30,7 +30,7 @@ const MAX_ALIASES = 8;
 /**
  * What a requested model id stands for. `connection/model` and `provider/model` are final. Then: an alias of that very
  * name, a combo, an alias whose pattern fits, the active combo's targets of that model, the connections that list it
- * by priority, what the gateway itself knows of the ways of tools, and those whose provider's catalogue knows it.
+ * by priority, the built-in aliases for tools, and those whose provider's catalogue has it.
  * @throws GatewayError `no_combo_configured`, `model_not_found`
  */
 export function resolve(requested: string, routes: Routes): ResolvedModel {
@@ -90,7 +90,7 @@ function stepOf(id: string, routes: Routes, followed: ReadonlySet<string>): Step
   );
 }
 
-/** What the gateway itself knows of the ways of tools, if there is such a model. */
+/** The built-in alias for an id that tools send, if its model exists. */
 function understood(id: string, routes: Routes): AliasMatch | null {
   const match = routes.aliases.builtIn(id);
   if (match === null) return null;
@@ -167,7 +167,7 @@ function knownModel(id: string, routes: Routes): Step | null {
     : { via: { by: 'catalog', name: id }, pool: poolOf(matching, id, routes) };
 }
 
-/** The connections that do not list a model, and whose provider's catalogue knows it. */
+/** The connections that do not list a model, and whose provider's catalogue has it. */
 function knowing(id: string, { catalog, ordered }: Routes): Route[] {
   return ordered.filter(({ connection, provider }) => !lists(connection, id) && catalog.offers(provider, id));
 }

@@ -9,7 +9,9 @@ export interface Affinity {
   /** Null when nothing is known. */
   of(session: string): AffinityEntry | null;
   keep(session: string, entry: AffinityEntry): void;
-  /** Whether others who keep the same sessions need to hear of an entry: it is new to this one, or was not used for long. */
+  /**
+   * Whether an entry is sent to other processes with the same sessions: it is new to this one, or was not used for long.
+   */
   isNews(session: string, entry: AffinityEntry): boolean;
 }
 
@@ -22,7 +24,7 @@ export interface AffinityInput {
   idleMs?: number;
 }
 
-/** An entry that is used is told again after this part of the time for which it is remembered. */
+/** An entry that is used is sent again after this part of the time for which it is remembered. */
 const REPEATED = 1 / 4;
 
 export function createAffinity({ capacity = 10_000, idleMs = 3_600_000, now }: AffinityInput): Affinity {

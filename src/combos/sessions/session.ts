@@ -20,7 +20,7 @@ export interface Session {
   continues: boolean;
 }
 
-/** Where tools name their session, as they were observed to (Claude Code, Codex, opencode, Kilo) or are told to. */
+/** Where tools name their session, as they were observed to (Claude Code, Codex, opencode, Kilo) or are configured to. */
 const sessionHeaders = [
   'x-session-id',
   'x-claude-code-session-id',

@@ -10,7 +10,7 @@ const STALE_SHARE = 1 / 20;
 
 /**
  * The peak average of the time to the first content, times the requests that are on their way already, so that the
- * fastest is not flooded. A share of the requests measures what was never measured, and measures again what nobody has
+ * fastest is not flooded. A share of the requests measures what was never measured, and measures again what has not been
  * tried for long: a target that was slow once would else be slow for good.
  */
 export const lowestLatency: Strategy = {

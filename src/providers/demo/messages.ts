@@ -84,7 +84,7 @@ function withoutReminders(text: string): string {
   return partial + text.slice(at);
 }
 
-/** The tools that the client runs and describes by a schema; those that a vendor runs or knows are left alone. */
+/** The tools that the client runs and describes by a schema; those that a vendor runs or defines are left alone. */
 function readTools(body: JsonObject): DemoTool[] {
   const tools: DemoTool[] = [];
   for (const { type, name, input_schema: schema, defer_loading: deferred } of optionalObjects(

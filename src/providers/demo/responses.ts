@@ -15,7 +15,7 @@ import { responseFrames, responseOf } from './responses-encode.ts';
 
 /**
  * OpenAI responses (API reference, "Create a model response"; Open Responses). Keeps no state: the gateway has put in
- * what a response continues where it knows it, so that an id which comes this far is nobody's.
+ * what a response continues where it is stored, so that an id which arrives here is unknown.
  * @throws GatewayError `invalid_request`, `previous_response_not_found`
  */
 export function answerResponses(body: JsonObject, context: Context): FormatAnswer {

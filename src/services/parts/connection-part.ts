@@ -11,7 +11,7 @@ export interface ConnectionPartInput {
   connection: ConnectionRecord;
   /** What requests met there that is not over. */
   conditions: ReturnType<Accounts['conditionsOf']>;
-  /** Takes it in or out of use, and returns once requests know. */
+  /** Takes it in or out of use, and returns once requests see it. */
   setActive(id: string, active: boolean): Promise<void>;
   remove(id: string): Promise<boolean>;
   /** Asks the upstream; null when the connection is gone. */
@@ -81,7 +81,7 @@ function statusOf(connection: ConnectionRecord, conditions: ConnectionPartInput[
   if (!bad && own !== undefined && own.state !== 'ready' && own.state !== 'probing')
     return { ...base, desired: 'running', state: 'degraded', reason: reasonOf(own), error };
   if (!bad) return { ...base, desired: 'running', state: 'running', reason: null, error };
-  // A failed test keeps nobody from trying; without its credential nothing can be sent.
+  // A failed test does not stop requests; without its credential nothing can be sent.
   const state = status === 'needs-re-entry' ? 'failed' : 'degraded';
   return { ...base, desired: 'running', state, reason: { code, message }, error };
 }

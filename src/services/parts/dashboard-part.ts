@@ -6,7 +6,7 @@ export interface DashboardPartInput {
   version: string;
   gate: Gate;
   endpoints(): Endpoint[];
-  /** Whether its pages were built; null while nobody has looked. */
+  /** Whether its pages were built; null until it is first needed. */
   built(): boolean | null;
   /** Milliseconds since the epoch. */
   now(): number;

@@ -47,7 +47,7 @@ export interface ProtocolPartInput extends ProtocolServer {
   now(): number;
 }
 
-/** What callers are told to wait, in seconds. */
+/** `Retry-After` for callers, in seconds. */
 const BACK_SOON_S = 5;
 const BACK_LATER_S = 30;
 /** How long open requests may finish when nothing else is said. */

@@ -31,7 +31,7 @@ export const ngrok: TunnelKind = {
   },
 };
 
-/** Its sentences repeat the authtoken, so only the number of the error is told. */
+/** Its sentences repeat the authtoken, so only the number of the error is reported. */
 function problemOf(text: string) {
   const code = /ERR_NGROK_\d{1,6}/.exec(text)?.[0];
   if (code === undefined) return null;
