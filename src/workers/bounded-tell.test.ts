@@ -56,4 +56,23 @@ describe('what a worker tells an owner that does not read', () => {
     assert.equal(tell(line), true);
     assert.equal(untold(), 90);
   });
+
+  it('counts each request and each line that is left out, and keeps what is nowhere else for longer', async () => {
+    const { channel, read } = stalled();
+    const { isFull, tell, tellUnlessFull, untold } = boundedTell(channel, 10_000);
+    const finished: WorkerEvent = {
+      kind: 'finished',
+      finished: { rows: 'x'.repeat(10_000), count: 7, details: [] },
+    };
+    assert.equal(tell(finished), true);
+    assert.equal(isFull(), true);
+    assert.equal(tell(finished), false);
+    assert.equal(tell({ kind: 'access-logged', lines: 'one\ntwo\n', count: 2 }), false);
+    assert.equal(untold(), 9);
+    for (const isTold of [true, true, true, false]) assert.equal(tellUnlessFull(finished), isTold);
+    assert.equal(untold(), 16);
+    await turn();
+    read();
+    assert.equal(isFull(), false);
+  });
 });
