@@ -130,19 +130,23 @@ function countsQuery(
       coalesce(sum(cast(cost_usd as numeric)), 0) as costs, sum(tokens) as tokens, ${bits} as known
       from counted group by 2`,
   );
-  // The numbers are looked up of all attributes at once: for each a server would read all numbers that there are.
+  // Each number is looked up by itself, by an index: joined, a server would read all numbers that there are, one for each key.
   return sql<CountsRow>`with counted as materialized (
-        select ${sql.join(values)}, outcome as outcome_of, cost_usd, cache_savings_usd, routing_savings_usd, on_plan,
-          ${tokens} as tokens
-        from requests where ${condition}
-      )
-      select attribute, ${lists} from (
-      select attribute, case when each_value.value is null then 0 else counted_values.number end as numbers,
-        requests, failed, costs, tokens, known,
-        case when counted_values.number is null then each_value.value end as unnumbered
-      from (${sql.join(each, sql` union all `)}) as each_value
-      left join counted_values on substr(counted_values.value, 1, 200) = substr(each_value.value, 1, 200)
-        and counted_values.value = each_value.value
+      select ${sql.join(values)}, outcome as outcome_of, cost_usd, cache_savings_usd, routing_savings_usd, on_plan,
+        ${tokens} as tokens
+      from requests where ${condition}
+    )
+    select attribute, ${lists} from (
+      select attribute, case when value is null then 0 else number end as numbers,
+        requests, failed, costs, tokens, known, case when number is null then value end as unnumbered
+      from (
+        select each_value.*, (
+          select counted_values.number from counted_values
+          where substr(counted_values.value, 1, 200) = substr(each_value.value, 1, 200)
+            and counted_values.value = each_value.value
+        ) as number
+        from (${sql.join(each, sql` union all `)}) as each_value
+      ) as found
     ) as numbered group by attribute`;
 }
 

@@ -8,7 +8,7 @@ export const noIndexByConnection: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     // It has no secrets: its pages need not be overwritten, all of which would have to be written.
     await sql`pragma secure_delete = fast`.execute(db);
-    await sql`drop index requests_by_connection`.execute(db);
+    await sql`drop index if exists requests_by_connection`.execute(db);
     await sql`pragma secure_delete = on`.execute(db);
   },
 };

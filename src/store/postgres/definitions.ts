@@ -44,7 +44,7 @@ const whollyDifferent: readonly { begins: RegExp; instead(text: string): string 
     instead: () => 'update users set guid = gen_random_uuid()::text',
   },
   // What only a file has, or does without.
-  { begins: /^pragma |^drop index requests_by_connection$/, instead: () => '' },
+  { begins: /^pragma |^drop index if exists requests_by_connection$/, instead: () => '' },
   // Later migrations make these here: 0049 and 0051.
   { begins: /^create trigger (?:usage_spans|key_changes)_/, instead: () => '' },
   { begins: /^create trigger if not exists usage_spans_/, instead: onceForEachStatement },
