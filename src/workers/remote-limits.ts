@@ -18,6 +18,7 @@ import {
   type Claimant,
   createSpareReservations,
   type Granted,
+  kindName,
   type SpareReservations,
 } from './spare-reservations.ts';
 
@@ -141,7 +142,7 @@ function remoteReservation(
       const path = { connectionId, innerCombos };
       const most = { tokens: tokens(), usd: usd() };
       metrics = metricsOf(asked, path);
-      const claimant = { asked, path, most, metrics };
+      const claimant = { kind: kindName(asked, path), asked, path, most, metrics };
       if (reservation !== null) return ask(claimant);
       spares.note(claimant);
       if (takeSpare(claimant)) return null;

@@ -11,6 +11,8 @@ const SECOND_MS = 1_000;
 
 /** A request that asks for a reservation. */
 export interface Claimant {
+  /** As `kindName` has it: requests are of one kind where the same budgets concern them. */
+  kind: string;
   asked: ChargedRequest;
   path: ChargePath;
   /** What it may use at most; `usd` null where no price is known. */
@@ -116,7 +118,7 @@ export function createSpareReservations(
   /** Requests of the same kind in this second. */
   const kindOf = (claimant: Claimant): Kind => {
     const second = Math.floor(now() / SECOND_MS);
-    const name = nameOf(claimant);
+    const { kind: name } = claimant;
     const existing = kinds.get(name);
     if (existing?.second === second) return existing;
     if (existing !== undefined) giveBack();
@@ -208,8 +210,8 @@ export function createSpareReservations(
   };
 }
 
-/** Requests are of one kind where the same budgets concern them. */
-function nameOf({ asked: { comboId, keyId, tags = [] }, path }: Claimant): string {
+/** Names the kind of a request. Made once for each: it is looked up several times. */
+export function kindName({ comboId, keyId, tags = [] }: ChargedRequest, path: ChargePath): string {
   return [keyId, comboId ?? '', path.connectionId, ...path.innerCombos, '', ...tags].join('\n');
 }
 
