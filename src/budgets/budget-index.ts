@@ -67,7 +67,7 @@ export function indexOf(counters: Iterable<Counter>): BudgetIndex {
   };
 }
 
-/** Only the way that a request goes tells whether a budget of a connection, or of a combo within its own, is met. */
+/** Only the target of a request decides whether a budget of a connection, or of a combo within its own, is met. */
 function mayBeMet(scopes: ReadonlySet<BudgetScope>, { comboId }: ChargedRequest): boolean {
   return scopes.has('connection') || (scopes.has('combo') && comboId !== null);
 }

@@ -219,6 +219,6 @@ function split(input: Record<string, unknown>): { limits: KeyLimits; rest: Recor
 function refuseWithoutAmount(limits: KeyLimits): void {
   for (const field of ['budget_period', 'budget_unpriced'] as const) {
     if (limits[field] === undefined || limits[field] === null) continue;
-    throw new GatewayError('invalid_request', `${field} needs budget_usd beside it`, { param: field });
+    throw new GatewayError('invalid_request', `${field} also needs budget_usd`, { param: field });
   }
 }

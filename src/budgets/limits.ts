@@ -58,19 +58,19 @@ export interface SharedBudgets extends SharedClaims {
 /** Budgets and limits as they stand at this moment, in memory. */
 export interface Limits {
   /** What one request holds of the budgets; null where none concerns it. */
-  hold(asked: ChargedRequest): BudgetReservation | null;
+  hold(request: ChargedRequest): BudgetReservation | null;
   /**
    * Holds up to `count` reservations for requests to come, as many as take no more than a small share of what is left; none where other
    * gateways are asked, or where a budget counts what is open.
    */
-  holdInAdvance(asked: ChargedRequest, place: ChargeScope, count: number): AdvanceReservations;
+  holdInAdvance(request: ChargedRequest, place: ChargeScope, count: number): AdvanceReservations;
   /** Whether a budget in USD may be charged for a request: then its price must be that of what runs. */
-  isPriced(asked: ChargedRequest): boolean;
+  isPriced(request: ChargedRequest): boolean;
   /**
    * Counts what a request turned out to have used beside what was counted at its end.
    * @param began milliseconds since the epoch: the window that it is counted in
    */
-  countMore(asked: ChargedRequest, path: ChargePath | null, began: number, more: RequestUsage): void;
+  countMore(request: ChargedRequest, path: ChargePath | null, began: number, more: RequestUsage): void;
   /** Whether a connection's own limits leave room for one more request. */
   hasRoom(connectionId: string): boolean;
   /** Takes over what is stored. A budget that is new counts what was used in its window before. */
@@ -98,7 +98,7 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
   const empty = new Set<Counter>();
   const startedAt = input.now();
 
-  const applying = (asked: ChargedRequest, path: ChargePath | null) => index.applying(asked, path);
+  const applying = (request: ChargedRequest, path: ChargePath | null) => index.applying(request, path);
   const context: ReservationContext = { ...input, applying };
   const replace = (budgets: readonly BudgetRecord[]) => {
     const next = new Map<string, Counter>();
@@ -119,9 +119,9 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
   };
 
   /** How many more reservations like this one take no more than a small share of what is left. */
-  const spareOf = (asked: ChargedRequest, place: ChargeScope): number => {
+  const spareOf = (request: ChargedRequest, place: ChargeScope): number => {
     const at = input.now();
-    const counters = applying(asked, place);
+    const counters = applying(request, place);
     if (input.shared !== null || counters.some(({ budget }) => budget.metric === 'concurrency')) return 0;
     return Math.min(
       ...counters.map((counter) => {
@@ -138,12 +138,12 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
         const { scope, subject } = counter.budget;
         return { counter, subjectName: subject === null ? null : input.nameOf(scope, subject) };
       }),
-    hold: (asked) => (index.mayConcern(asked) ? createReservation(context, asked) : null),
-    holdInAdvance: (asked, place, count) =>
-      reserveInAdvance(context, asked, place, Math.min(count, spareOf(asked, place))),
-    isPriced: (asked) => index.isPriced(asked),
-    countMore(asked, path, began, more) {
-      for (const counter of applying(asked, path)) {
+    hold: (request) => (index.mayConcern(request) ? createReservation(context, request) : null),
+    holdInAdvance: (request, place, count) =>
+      reserveInAdvance(context, request, place, Math.min(count, spareOf(request, place))),
+    isPriced: (request) => index.isPriced(request),
+    countMore(request, path, began, more) {
+      for (const counter of applying(request, path)) {
         const amount = began < (counter.budget.resetAt ?? 0) ? 0 : amountOf(counter, more);
         if (amount <= 0) continue;
         addUse(counter, counter.window.bucketAt(began), { amount });

@@ -26,7 +26,7 @@ function messageOf(patch: Partial<Refusal>, budget: Partial<BudgetRecord> = {}):
       spent: 4,
       reserved: 0.5,
       remaining: 0.5,
-      asked: 0.75,
+      requested: 0.75,
       retryAt: Date.UTC(2026, 10, 22),
       at,
       reason: 'full',
@@ -63,14 +63,14 @@ describe('a refusal', () => {
       subject: 'env=ci',
     } as const;
     assert.equal(
-      messageOf({ spent: 3, reserved: 0, remaining: 0, asked: 1, subject: 'env=ci' }, requests),
+      messageOf({ spent: 3, reserved: 0, remaining: 0, requested: 1, subject: 'env=ci' }, requests),
       'The limit of 3 requests per minute of the tag "env=ci" is used up: 3 requests spent, and 0 requests remain. There is room again from 2026-11-22T00:00:00Z on. Wait until then, or raise the limit with `gateway budgets set --tag env=ci --requests N --per minute`',
     );
   });
 
   it('says what never fits', () => {
     assert.match(
-      messageOf({ retryAt: null, asked: 9 }),
+      messageOf({ retryAt: null, requested: 9 }),
       /does not fit in .* more than the whole limit; 0\.5 USD remain\. Ask for fewer output tokens, or raise/,
     );
   });
@@ -84,7 +84,7 @@ describe('a refusal', () => {
       subject: null,
     } as const;
     assert.equal(
-      messageOf({ reserved: 1, spent: 0, remaining: 0, asked: 1, subject: null }, concurrency),
+      messageOf({ reserved: 1, spent: 0, remaining: 0, requested: 1, subject: null }, concurrency),
       'The limit of 1 request at the same time of this gateway is reached: 1 is open, and 0 remain. Try again when one has ended, or raise the limit with `gateway budgets set --concurrency N`',
     );
   });

@@ -11,7 +11,7 @@ export interface Refusal {
   /** What is neither spent nor set aside. */
   remaining: number;
   /** What the request may use. */
-  asked: number;
+  requested: number;
   /** When it will fit; null when it never will. */
   retryAt: number | null;
   at: number;
@@ -54,7 +54,7 @@ function codeOf({ budget, reason }: Refusal): ErrorCode {
 }
 
 function messageOf(refusal: Refusal, model: string): string {
-  const { asked, budget, reason, remaining, reserved, retryAt, spent, subject } = refusal;
+  const { requested, budget, reason, remaining, reserved, retryAt, spent, subject } = refusal;
   const what = describeBudget(budget, subject);
   if (reason === 'unavailable')
     return `The ${what} is shared with other gateways through Redis, which does not answer, and what was granted to this gateway is used up. Try again in a few seconds. To go on without Redis, set "redis": {"failure_mode": "local"} in config.json`;
@@ -68,10 +68,10 @@ function messageOf(refusal: Refusal, model: string): string {
   const end = retryAt === null ? null : new Date(retryAt).toISOString().replace(/\.\d+Z$/, 'Z');
   const fewer = budget.metric === 'requests' ? '' : 'Ask for fewer output tokens, or ';
   if (end === null)
-    return `This request does not fit in the ${what}: it may use ${show(asked)}, more than the whole limit; ${show(remaining)} remain. ${fewer === '' ? capitalized(raise) : `${fewer}${raise}`}`;
+    return `This request does not fit in the ${what}: it may use ${show(requested)}, more than the whole limit; ${show(remaining)} remain. ${fewer === '' ? capitalized(raise) : `${fewer}${raise}`}`;
   const again = isCalendar(budget) ? `The window ends at ${end}` : `There is room again from ${end} on`;
-  if (remaining > 0 && remaining < asked && budget.metric !== 'requests')
-    return `This request does not fit in the ${what}: it may use ${show(asked)}, and ${show(remaining)} remain, with ${show(spent)} spent${open}. ${again}. Ask for fewer output tokens, wait until then, or ${raise}`;
+  if (remaining > 0 && remaining < requested && budget.metric !== 'requests')
+    return `This request does not fit in the ${what}: it may use ${show(requested)}, and ${show(remaining)} remain, with ${show(spent)} spent${open}. ${again}. Ask for fewer output tokens, wait until then, or ${raise}`;
   const state = spent < budget.limit ? 'is used up for now' : 'is used up';
   return `The ${what} ${state}: ${show(spent)} spent${open}, and ${show(remaining)} remain. ${again}. Wait until then, or ${raise}`;
 }

@@ -93,7 +93,7 @@ export interface ReservationContext {
   /** Where several gateways share their limits. */
   shared: SharedClaims | null;
   /** All counters of a request, on its way to a target. */
-  applying(asked: ChargedRequest, path: ChargePath | null): Counter[];
+  applying(request: ChargedRequest, path: ChargePath | null): Counter[];
 }
 
 /** What a reservation holds. */
@@ -113,7 +113,7 @@ function releaseAll({ shared }: ReservationContext, claims: readonly Claim[]): v
 /** Counts what was used instead of what was held. */
 function settleClaims(
   context: ReservationContext,
-  asked: ChargedRequest,
+  request: ChargedRequest,
   { claims, path }: HeldClaims,
   used: RequestUsage | null,
 ): void {
@@ -121,7 +121,7 @@ function settleClaims(
   releaseAll(context, claims);
   if (used === null) return;
   const time = now();
-  for (const counter of applying(asked, path)) {
+  for (const counter of applying(request, path)) {
     const claim = claims.find((one) => one.counter === counter);
     // Without a claim: the budget was made while the request was under way.
     const bucket = claim?.bucket ?? counter.window.bucketAt(time);
@@ -134,13 +134,13 @@ function settleClaims(
 /** Reserves up to `count` times for requests to come, as often as there is room. What other gateways have to be asked for is not. */
 export function reserveInAdvance(
   context: ReservationContext,
-  asked: ChargedRequest,
+  request: ChargedRequest,
   place: ChargeScope,
   count: number,
 ): AdvanceReservations {
   const { applying, now, shared } = context;
   const time = now();
-  const counters = applying(asked, place);
+  const counters = applying(request, place);
   const mayHold = shared === null && !counters.some((counter) => refusesUnpriced(counter, place));
   const claims = counters.map((counter) => claimOf(counter, place, time));
   const rates = remainingLimits(counters, time);
@@ -150,19 +150,19 @@ export function reserveInAdvance(
   return {
     count: reserved,
     rates,
-    settle: (used) => settleClaims(context, asked, held, used),
-    takeOne: () => createReservation(context, asked, held),
+    settle: (used) => settleClaims(context, request, held, used),
+    takeOne: () => createReservation(context, request, held),
   };
 }
 
 export function createReservation(
   context: ReservationContext,
-  asked: ChargedRequest,
+  request: ChargedRequest,
   held: HeldClaims = { claims: [], path: null },
 ): BudgetReservation {
   const { applying, now, shared } = context;
   /** Where it was let in last, and where it asked for that last. */
-  const at = { held: held.path, asked: held.path };
+  const at = { held: held.path, requested: held.path };
   let claims = held.claims;
   let closed = false;
 
@@ -187,11 +187,11 @@ export function createReservation(
     return null;
   };
   return {
-    rates: () => remainingLimits(applying(asked, at.asked), now()),
+    rates: () => remainingLimits(applying(request, at.requested), now()),
     reserve(place, quietly = false) {
       const time = now();
-      at.asked = place;
-      const counters = applying(asked, place);
+      at.requested = place;
+      const counters = applying(request, place);
       release();
       const unpriced = counters.find((counter) => refusesUnpriced(counter, place));
       if (unpriced !== undefined)
@@ -205,7 +205,7 @@ export function createReservation(
     settle(used) {
       if (closed) return;
       closed = true;
-      settleClaims(context, asked, { claims, path: at.held }, used);
+      settleClaims(context, request, { claims, path: at.held }, used);
       claims = [];
     },
   };
@@ -274,7 +274,7 @@ function refusalOf(
     spent: displayAmount(counter, used),
     reserved: displayAmount(counter, held + lapsedLeases(counter, at)),
     remaining: displayAmount(counter, remainingAt(counter, at)),
-    asked: displayAmount(counter, amount),
+    requested: displayAmount(counter, amount),
     retryAt: retryAtOf(counter, amount, at, reason),
     at,
     reason,
