@@ -28,7 +28,7 @@ const refusal: Refusal = {
   spent: 8,
   reserved: 0,
   remaining: 2,
-  asked: 4_000,
+  requested: 4_000,
   retryAt: 1_030_000,
   at: 1_000_000,
   reason: 'full',
