@@ -67,7 +67,7 @@ function backupsResource(input: ResourceInput, work: BackupWork): Resource {
         const now = input.now();
         const id = backupName(now);
         const run = making(input, { id, now, includeKey: newBackup.parse(body).include_key ?? true });
-        const message = 'A backup was asked for';
+        const message = 'A backup was requested';
         const { taskId } = await work.begin({ action: 'create', id, caller, message, run }, false);
         return { row: { id }, taskId };
       },
@@ -119,7 +119,7 @@ function verifying(dataDir: string, work: BackupWork): Action {
         const { members } = await unpackBackup(file.path, null, (done) => progress(done, 'Reading it'));
         return { message: `${id} is whole`, result: { id, members: members.map(({ name }) => name) } };
       };
-      const message = 'A check was asked for';
+      const message = 'A check was requested';
       const { end, taskId } = await work.begin({ action: 'verify', id, caller, message, run }, true);
       return {
         ...(end ?? { success: true, message: `${id} is being checked; its task has the end` }),

@@ -71,11 +71,11 @@ function parseHeader(block: Buffer): { name: string; bytes: number } {
   const headerSum = Number.parseInt(textAt(block, 148, 8), 8);
   const unsigned = Buffer.from(block);
   unsigned.fill(' ', 148, 156);
-  if (headerSum !== checksum(unsigned)) throw new Error('it is no tar archive, or damaged');
+  if (headerSum !== checksum(unsigned)) throw new Error('it is not a tar archive, or is damaged');
   const name = textAt(block, 0, 100);
   const type = String.fromCharCode(block[156] ?? 0);
   if ((type !== '0' && type !== '\0') || textAt(block, 345, 155) !== '')
-    throw new Error(`its member ${JSON.stringify(name)} is no plain file`);
+    throw new Error(`its member ${JSON.stringify(name)} is not a plain file`);
   const bytes =
     block[124] === 0x80
       ? Number(block.readBigUInt64BE(128))

@@ -15,7 +15,7 @@ export const variables: readonly Variable[] = [
   { name: 'GATEWAY_HOST', summary: 'address to listen on', secret: false },
   { name: 'GATEWAY_PORT', summary: 'port to listen on', secret: false },
   { name: 'GATEWAY_WORKERS', summary: 'processes that serve the model endpoints', secret: false },
-  { name: 'GATEWAY_AUTH_REQUIRED', summary: '`false` lets model requests in without a key', secret: false },
+  { name: 'GATEWAY_AUTH_REQUIRED', summary: '`false` allows model requests without a key', secret: false },
   { name: 'GATEWAY_LOG_LEVEL', summary: 'debug, info, warn, error or silent', secret: false },
   { name: 'GATEWAY_ACCESS_LOG', summary: '`false` writes no line for each request', secret: false },
   { name: 'EVENTS_LFS_DIR', summary: 'where events of sources wait on this disk', secret: false },
@@ -31,12 +31,12 @@ export const variables: readonly Variable[] = [
   },
   {
     name: 'EVENTS_PRIVATE_NETWORKS',
-    summary: '`true` lets webhooks that were set up by the API reach private networks',
+    summary: '`true` allows webhooks that were set up by the API to reach private networks',
     secret: false,
   },
   {
     name: 'ALERTS_COMMANDS_BY_API',
-    summary: '`true` lets alerts that run a program be set up by the API',
+    summary: '`true` allows alerts that run a program to be set up by the API',
     secret: false,
   },
   {

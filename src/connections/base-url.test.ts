@@ -26,7 +26,7 @@ test('what would lead elsewhere is refused, and the message does not repeat it',
     assert.throws(
       () => add({ provider: 'databricks', base_url_parameters: { host } }),
       (error: Error) =>
-        /host is no plain name/.test(error.message) && (host.length < 4 || !error.message.includes(host)),
+        /host is not a plain name/.test(error.message) && (host.length < 4 || !error.message.includes(host)),
       host,
     );
 });

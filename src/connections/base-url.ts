@@ -24,7 +24,7 @@ export function baseUrlWith(
     const text = String(values[name]).trim();
     if (value.test(text)) return text;
     throw invalid(
-      `${name} is no plain name of letters, digits, dots and dashes: leave out https:// and slashes`,
+      `${name} is not a plain name of letters, digits, dots and dashes: leave out https:// and slashes`,
     );
   });
 }

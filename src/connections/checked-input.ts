@@ -47,7 +47,7 @@ export function patchOf(
   if (change.billing !== undefined) patch.billing = change.billing;
   if (change.api_key !== undefined || change.oauth !== undefined) {
     if (provider === undefined)
-      throw new GatewayError('conflict', `This version knows no provider "${record.provider}"`);
+      throw new GatewayError('conflict', `This version does not support the provider "${record.provider}"`);
     const { account, text } = credentialOf(provider, change, record);
     patch.apiKey = text;
     if (account !== null) patch.authType = account.kind;
@@ -63,7 +63,7 @@ export function patchOf(
 }
 
 /**
- * The stored credential is never sent to another server than it was entered for: otherwise whoever may change a
+ * The stored credential is never sent to another server than it was entered for: otherwise a user who may change a
  * connection could have it sent to a server of their own.
  */
 function checkOwner(

@@ -99,7 +99,7 @@ const connection = {
     .max(16_384, 'at most 16384 characters')
     .regex(
       /^(?:[\x21-\x7e]*|\{[\s\S]*\})$/,
-      'it has blanks, line ends or other characters that no key has, and is no JSON document',
+      'it has blanks, line ends or other characters that no key has, and is not a JSON document',
     )
     .nullable(),
   /** Instead of a key. Null for none. */

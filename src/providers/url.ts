@@ -55,9 +55,9 @@ function parseBase(baseUrl: string): URL {
     throw invalid(`must start with http:// or https://, not ${base.protocol}//`);
   }
   if (base.username !== '' || base.password !== '') {
-    throw invalid('must not hold a user name or password: give the credential as the API key');
+    throw invalid('must not contain a user name or password: give the credential as the API key');
   }
-  if (baseUrl.includes('#')) throw invalid('must not hold a fragment (#…): remove it');
+  if (baseUrl.includes('#')) throw invalid('must not contain a fragment (#…): remove it');
   return base;
 }
 

@@ -94,7 +94,7 @@ async function serveForeign(
   if (route?.provider.formats['openai-responses'] === undefined)
     throw new GatewayError(
       'not_found',
-      `Response with id '${id}' is kept by an account whose connection is inactive or was removed`,
+      `Response with id '${id}' is stored at an account whose connection is inactive or was removed`,
     );
   refuseLoop(exchange, context.instance);
   const target: Target = { ...route, model: place.id, format: 'openai-responses' };

@@ -57,7 +57,7 @@ export function servicesResource(deps: ServicesResourceInput): Resource {
         orderOf: () => ({ action: 'start' }),
       }),
       stop: order(deps, {
-        summary: 'Lets open requests finish, refuses new ones, and stays stopped until it is started',
+        summary: 'Waits for open requests, refuses new ones, and stays stopped until it is started',
         input: stopInput,
         possible: ({ desired_state, kind }) => movableKinds.has(String(kind)) && desired_state === 'running',
         orderOf: (input) => ({ action: 'stop', input: stopInput.parse(input) }),

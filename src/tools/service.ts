@@ -212,7 +212,7 @@ async function keyFor(
     if (await keys.holds(api_key)) return api_key;
     throw wrongKey(
       'api_key',
-      'This is no key of this gateway: give it whole, as it was shown when it was made',
+      'This is not a key of this gateway: give the whole key, as it was shown when it was created',
     );
   }
   const matches = key_id === undefined ? keys.holds : await keys.matcher(key_id);

@@ -77,7 +77,7 @@ describe('an agent that hangs', () => {
     assert.equal(timers.fire(10_000), 1, 'the time for stopping runs');
     await waitFor('the end of the process', () => !isAlive(pid));
     await waitFor('the failure', () => agents.status('fake').failures === 1);
-    assert.match(agents.status('fake').error?.message ?? '', /went on after it was told to stop/);
+    assert.match(agents.status('fake').error?.message ?? '', /continued after it was asked to stop/);
   });
 
   it('on SIGTERM is killed, with what it started', async () => {
@@ -179,7 +179,7 @@ describe('an agent that breaks the protocol', () => {
     const { agents } = agentsFor({ setups: fakeSetup(), connectionLimits: { strayBytes: 10_000 } });
     const noise = Array.from({ length: 20 }, () => ({ line: 'z'.repeat(1000) }));
     const { error } = await askFake(agents, { messages: [steps(...noise, { hang: true })] });
-    assert.match(error?.message ?? '', /what is no message/);
+    assert.match(error?.message ?? '', /something other than messages/);
   });
 
   it('by an answer without end is cut off', async () => {

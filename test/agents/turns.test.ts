@@ -195,7 +195,7 @@ describe('what an agent may do', () => {
     const lines = answer.text.trim().split('\n');
     assert.match(lines[0] ?? '', /{"content":"two"}/);
     assert.match(lines[2] ?? '', /{"content":"written"}/);
-    assert.match(lines[3] ?? '', /is no file/);
+    assert.match(lines[3] ?? '', /is not a file/);
     assert.match(lines[4] ?? '', /-32002/);
     assert.match(lines[5] ?? '', /-32601/);
     assert.equal(readFileSync(join(project, 'new/deep/b.txt'), 'utf8'), 'written');

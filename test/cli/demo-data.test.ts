@@ -67,7 +67,7 @@ describe('gateway demo-data', () => {
     await writeFile(join(other, 'thesis.txt'), 'mine');
     const refused = await sandbox.run(['demo-data', other, '--replace']);
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /is not empty, and is no demo data/);
+    assert.match(refused.stderr, /is not empty and is not demo data/);
     assert.match((await sandbox.run(['demo-data', dir])).stderr, /--replace/);
   });
 });

@@ -411,7 +411,7 @@ describe('a credential that is a document', () => {
           client_email: 'e@p',
           private_key: '-----BEGIN PRIVATE KEY-----\nhidden\n-----END PRIVATE KEY-----',
         },
-        /private_key is no RSA key/,
+        /private_key is not a readable RSA key/,
       ],
     ];
     for (const [provider, document, says] of cases) {

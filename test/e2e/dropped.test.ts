@@ -24,7 +24,7 @@ describe('what a model was not told', () => {
     const [row] = await rowsOf(at.gateway, [reply]);
     assert.deepEqual(row?.dropped, names);
     const told = await at.gateway.cli('explain', id);
-    assert.match(told.stdout, /The model was not told of messages\.weather, mood, user/);
+    assert.match(told.stdout, /Not sent to the model: messages\.weather, mood, user/);
     const json = await at.gateway.cli('explain', id, '--json');
     assert.deepEqual(JSON.parse(json.stdout).request.dropped, names);
   });

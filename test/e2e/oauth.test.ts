@@ -286,7 +286,7 @@ describe('a login that is ended', () => {
     assert.match(answer.text, /login_required/);
     const again = await gateway.cli('provider', 'logout', 'ai', '--json');
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /Nobody is logged in/);
+    assert.match(again.stderr, /There is no login for/);
     await logIn(all);
     await waitFor('the new login', async () => (await ask()).status === 200);
   });

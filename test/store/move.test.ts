@@ -105,7 +105,7 @@ describe('moving a store', { skip: !hasPostgres }, () => {
     await refuseUnfinishedMove(server);
     await assert.rejects(moveStore({ from, to: server, source: 'here', progress: quiet }), /not empty/);
     const services = await openServiceRecords(server, () => 1);
-    assert.equal(services.known('data-plane')?.desired, 'stopped');
+    assert.equal(services.cached('data-plane')?.desired, 'stopped');
     const config = { text: 'y', created_at: 2, author: 'a', via: 'file' } as const;
     const { number } = await server.db
       .insertInto('event_configs')
@@ -118,7 +118,7 @@ describe('moving a store', { skip: !hasPostgres }, () => {
     test.after(() => back.close());
     const returned = await moveStore({ from: server, to: back, source: 'server', progress: quiet });
     assert.deepEqual(returned, { ...moved, event_configs: 2 });
-    assert.equal((await openServiceRecords(back, () => 1)).known('data-plane')?.desired, 'stopped');
+    assert.equal((await openServiceRecords(back, () => 1)).cached('data-plane')?.desired, 'stopped');
     const [, opened] = [back.revision(), await connectionStore(back, Buffer.alloc(32, 7)).listSealed()];
     assert.equal(opened[0]?.decrypts, true);
   });

@@ -56,7 +56,7 @@ export function parseRecord(line: string): AuditRecord | null {
  * @param end null where nothing is known of the record before
  */
 export function faultOf(line: string, record: AuditRecord | null, end: ChainEnd | null): string | null {
-  if (record === null) return 'it is no record';
+  if (record === null) return 'it is not a record';
   const { hash: recordedHash, ...open } = record;
   // A changed spelling could hide a member twice, of which a reader sees the other one.
   if (canonicalJson(record) !== line) return 'it is not spelled as it was written';

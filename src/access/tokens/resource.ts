@@ -122,7 +122,7 @@ function ownerOf(caller: Caller, users: UserTable, now: number): UserRecord {
 function checkScopes(scopes: readonly string[], caller: Caller): void {
   for (const scope of scopes) {
     if (!mayBeScope(scope))
-      throw atFault('scopes', `"${scope.slice(0, 60)}" is no permission that a token can have`);
+      throw atFault('scopes', `"${scope.slice(0, 60)}" is not a permission that a token can have`);
     if (!caller.can(scope))
       throw new GatewayError('forbidden', `You do not have the permission ${scope} yourself`);
   }

@@ -141,7 +141,7 @@ export function createPeer(input: PeerInput): Peer {
     if (message === null) {
       stray += line.length;
       input.onStray(line);
-      if (stray > limits.strayBytes) fail('it writes what is no message to its standard output');
+      if (stray > limits.strayBytes) fail('it writes something other than messages to its standard output');
       return;
     }
     const { id, method, params } = message;

@@ -82,7 +82,7 @@ export function agentsResource(input: AgentsResourceInput): Resource {
   };
   const switchTo = (enabled: boolean): Action => ({
     summary: enabled
-      ? 'Lets model requests start its program on the machine of the gateway.'
+      ? 'Allows model requests to start its program on the machine of the gateway.'
       : 'Refuses requests to it, and ends its processes.',
     permission: 'agents:update',
     possible: (row) => row['enabled'] !== enabled,

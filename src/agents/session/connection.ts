@@ -226,7 +226,7 @@ class Connection implements AgentConnection {
       // The client has gone: its pace does not matter any more.
       this.#peer.resume();
       callOff = this.#input.after(this.#input.times.cancelMs, () => {
-        this.#fault = 'it went on after it was told to stop';
+        this.#fault = 'it continued after it was asked to stop';
         void this.stop();
       });
     };

@@ -39,7 +39,7 @@ export async function openConfined(root: string, path: string): Promise<FileHand
     const file = await open(join(place.folder, place.name), O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
     if ((await file.stat()).isFile()) return file;
     await file.close();
-    throw new OutsideError(`${path} is no file`);
+    throw new OutsideError(`${path} is not a file`);
   } finally {
     await place.close();
   }

@@ -35,7 +35,7 @@ export function openSender({ byApi, id, secret, target }: OpenAlert, input: Send
   }
 }
 
-const reason = 'Where this alert goes cannot be decrypted: the storage key is another one';
+const reason = 'The destination of this alert cannot be decrypted: the storage key is a different one';
 
 /** The key may come back. */
 const unreadable: Sender = {

@@ -22,7 +22,7 @@ export interface ConvertedDataSet {
  */
 export function convertDataSet(document: unknown): ConvertedDataSet {
   if (typeof document !== 'object' || document === null || Array.isArray(document))
-    throw new TypeError('it is no object with one entry for each provider');
+    throw new TypeError('it is not an object with one entry for each provider');
   const table: ModelTable = {};
   const refused: string[] = [];
   let models = 0;

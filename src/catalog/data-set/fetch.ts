@@ -28,7 +28,7 @@ async function fromFile(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    throw unreadable((error as NodeJS.ErrnoException).code ?? 'it is no file');
+    throw unreadable((error as NodeJS.ErrnoException).code ?? 'it is not a file');
   }
 }
 

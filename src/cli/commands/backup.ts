@@ -92,7 +92,7 @@ function progressNotes(io: Io): Progress {
 
 function keyNote({ included, source }: { included: boolean; source: 'environment' | 'file' }): string {
   if (included)
-    return 'storage.key is in it: whoever has the file has every stored credential and kept response.';
+    return 'It contains storage.key: the file gives access to every stored credential and kept response.';
   return source === 'environment'
     ? 'The key is not in it: the credentials and kept responses in it are of use only with the same STORAGE_ENCRYPTION_KEY.'
     : 'The key is not in it: the credentials and kept responses in it are of use only with storage.key, so keep a copy of that.';

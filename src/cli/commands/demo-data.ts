@@ -73,7 +73,8 @@ async function emptied(dataDir: string, replace: boolean): Promise<void> {
   const members = await readdir(dataDir);
   if (members.length === 0) return chmod(dataDir, 0o700);
   if (!members.includes(markerFile))
-    throw failure(1, 'conflict', `${dataDir} is not empty, and is no demo data: name a new folder`);
-  if (!replace) throw failure(1, 'conflict', `${dataDir} holds demo data already: --replace makes them anew`);
+    throw failure(1, 'conflict', `${dataDir} is not empty and is not demo data: name a new folder`);
+  if (!replace)
+    throw failure(1, 'conflict', `${dataDir} contains demo data already: --replace creates it again`);
   for (const member of members) await rm(join(dataDir, member), { recursive: true });
 }

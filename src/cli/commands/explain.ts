@@ -39,7 +39,7 @@ export const explainCommand: Command = {
         ...tierLine(entry),
         ...finishLine(entry),
         ...(trace === null ? ['No trace of it is kept.'] : prose(trace)),
-        ...(request.dropped.length === 0 ? [] : [`The model was not told of ${request.dropped.join(', ')}`]),
+        ...(request.dropped.length === 0 ? [] : [`Not sent to the model: ${request.dropped.join(', ')}`]),
       ]
         .map(printable)
         .join('\n'),

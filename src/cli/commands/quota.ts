@@ -27,7 +27,7 @@ export const quotaCommand: Command = {
     const lines = quota.flatMap(linesOf);
     for (const { balance, connection } of quota)
       if (balance !== null && balance.error !== null) context.io.note(`${connection}: ${balance.error}`);
-    if (lines.length === 0) context.io.note('No provider has told of its limits yet.');
+    if (lines.length === 0) context.io.note('No provider has reported its limits yet.');
     context.io.result({ quota }, () =>
       context.io.table<Line>(
         [

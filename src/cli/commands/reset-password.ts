@@ -55,7 +55,7 @@ async function newPassword(name: string, options: Options, { io }: Context): Pro
   }
   if (!io.interactive)
     throw usageError(
-      'Nobody can be asked for the new password here: repeat the command with --password-stdin',
+      'There is no terminal to ask for the new password: repeat the command with --password-stdin',
     );
   const password = await io.ask.secret(`New password of "${name}"`, {
     check: (text) => passwordProblem(text, name),

@@ -58,7 +58,7 @@ export const usageCommand: Command = {
       throw usageError(`--by takes ${groupingList}, each once, and one of hour, day, week and month`);
     const timeZone = options.text('time-zone') ?? 'UTC';
     if (!isTimeZone(timeZone))
-      throw usageError(`--time-zone: "${timeZone}" is no time zone such as Europe/Vienna`);
+      throw usageError(`--time-zone: "${timeZone}" is not a time zone such as Europe/Vienna`);
     const tag = options.text('tag');
     const before = timeOf(options, 'until', now) ?? now;
     const since = timeOf(options, 'since', now) ?? defaultSince(by, before, timeZone);

@@ -31,7 +31,9 @@ async function contents(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    throw usageError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'it is no file'}`);
+    throw usageError(
+      `${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'it is not a file'}`,
+    );
   }
 }
 

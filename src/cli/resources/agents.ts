@@ -21,7 +21,7 @@ export const agentArgument: Argument = {
 
 /** Flags that say how an agent is run. */
 export const agentFlags: readonly Flag[] = [
-  { name: 'model', value: 'MODEL', summary: 'the model that it is told; `default` leaves that to the agent' },
+  { name: 'model', value: 'MODEL', summary: 'the model that it uses; `default` leaves that to the agent' },
   {
     name: 'through-gateway',
     summary: 'it uses the model of this gateway that --model names, with a key of its own',
@@ -74,7 +74,7 @@ export function toolKindsIn(text: string): (typeof toolKinds)[number][] {
     .map((name) => {
       const kind = toolKinds.find((one) => one === name);
       if (kind === undefined)
-        throw usageError(`"${name}" is no kind of tool: ${toolKinds.join(', ')}, or none`);
+        throw usageError(`"${name}" is not a kind of tool: ${toolKinds.join(', ')}, or none`);
       return kind;
     });
 }

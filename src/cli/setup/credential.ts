@@ -50,7 +50,9 @@ async function contents(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw usageError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'it is no file'}`);
+    throw usageError(
+      `${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'it is not a file'}`,
+    );
   }
 }
 

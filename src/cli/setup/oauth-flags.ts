@@ -26,7 +26,7 @@ export const oauthFlags: readonly Flag[] = [
   {
     name: 'audience',
     value: 'NAME',
-    summary: 'oauth: the API that the token is for, where the server wants it',
+    summary: 'oauth: the API that the token is for, where the server requires it',
   },
   { name: 'redirect-uri', value: 'URL', summary: 'oauth: as registered, where it is not a loopback address' },
 ];

@@ -9,7 +9,7 @@ import type { Io } from './io.ts';
 export async function confirmDestruction(question: string, options: Options, io: Io): Promise<void> {
   if (options.on('yes')) return;
   if (!io.interactive)
-    throw usageError(`${question} Nobody can be asked here: repeat the command with --yes`);
+    throw usageError(`${question} There is no terminal to ask at: repeat the command with --yes`);
   if ((await io.ask.confirm(question)) !== true)
     throw failure(1, 'cancelled', 'Cancelled, nothing was changed.');
 }

@@ -58,6 +58,6 @@ function translated({ body, request, ...options }: ResponseOptions): TranslatedR
   }
   const whole = requestCopy.client.stream.assemble(frames);
   if (whole === null)
-    throw new TranslationError('upstream_protocol', 'The answer is none of its format that is finished');
+    throw new TranslationError('upstream_protocol', 'The answer is not a complete answer of its format');
   return { body: whole, usage: writer.usage(), rawFinishReason };
 }

@@ -30,7 +30,7 @@ export function aliasStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
     const { name, target } = read.data;
     if (name === target) throw bad('target', 'an alias cannot mean itself');
     if (starsIn(target) > starsIn(name))
-      throw bad('target', 'the target has more * than the name: nothing stands for them');
+      throw bad('target', 'the target has more * than the name: remove some');
     const prefix = name.slice(0, Math.max(0, name.indexOf('/')));
     if (prefix !== '' && !prefix.includes('*') && (await leads(prefix)))
       throw bad(

@@ -42,7 +42,7 @@ describe('compiled combos', () => {
     const { byName } = poolsOf([comboOf('x', ['a/1', 'y']), comboOf('y', ['b/1', 'x'])]);
     assert.deepEqual(places(byName.get('x')), ['a/1', 'b/1']);
     assert.deepEqual(places(byName.get('y')), ['b/1']);
-    assert.match(byName.get('y')?.missing[0]?.detail ?? '', /"x" stands in itself/);
+    assert.match(byName.get('y')?.missing[0]?.detail ?? '', /"x" contains itself/);
   });
 
   it('stand in one another no deeper than they may', () => {

@@ -63,7 +63,7 @@ export function compileCombos(records: readonly ComboRecord[], connected: Connec
   };
 
   const innerCombo = (inner: ComboRecord, { weight }: ComboTarget): Member[] | string => {
-    if (open.has(inner.name)) return `The combo "${inner.name}" stands in itself`;
+    if (open.has(inner.name)) return `The combo "${inner.name}" contains itself`;
     const pool = poolOf(inner);
     if (pool.depth >= MAX_DEPTH) return `Combos stand in one another more than ${MAX_DEPTH} deep`;
     if (pool.members.length === 0) return `The combo "${inner.name}" has no target that can be asked`;

@@ -41,7 +41,7 @@ export function accountOf(provider: Provider, text: string): Account | null {
   if (kinds.length === 0)
     throw refused(`${provider.name} takes a plain key, and this is a JSON document: give the key alone`);
   const json = parsed(text);
-  if (json === null) throw refused('it begins like JSON and is none: give the whole document');
+  if (json === null) throw refused('it begins like JSON but is not valid: give the whole document');
   const readings = kinds.map((kind) => ({ kind, ...read(kind, json) }));
   const fits = readings.find(({ account }) => account !== null);
   if (fits?.account) return checked(fits.account);
@@ -72,7 +72,7 @@ function checkPrivateKey(text: string): void {
   } catch {
     // What is wrong with it might quote it.
   }
-  throw refused('its private_key is no RSA key that can be read: give the key file as Google made it');
+  throw refused('its private_key is not a readable RSA key: give the key file as Google made it');
 }
 
 function read(kind: AccountKind, json: unknown): { account: Account | null; issues: string[] } {

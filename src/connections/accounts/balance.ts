@@ -30,7 +30,7 @@ export async function fetchBalance(
   if (statusCode !== 200)
     throw new Error(`${provider.name} answered ${statusCode} when asked for the balance`);
   const balances = balancesIn(text, balance);
-  if (balances === null) throw new Error(`${provider.name} told the balance in a way that is not known`);
+  if (balances === null) throw new Error(`${provider.name} reported the balance in an unknown form`);
   return balances;
 }
 

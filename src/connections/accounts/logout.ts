@@ -52,7 +52,7 @@ export function logoutAction(grants: Pick<Grants, 'find' | 'end'>): Action {
     async run(row) {
       const ended = await logOut(grants, { id: row.id, name: String(row['name']) });
       if (ended === null)
-        throw new GatewayError('conflict', `Nobody is logged in for the connection "${String(row['name'])}"`);
+        throw new GatewayError('conflict', `There is no login for the connection "${String(row['name'])}"`);
       return {
         success: true,
         message: logoutMessage(ended),

@@ -233,7 +233,7 @@ async function minted(
 ): Promise<AccessToken> {
   const provider = findProvider(id);
   if (provider === undefined)
-    throw new GatewayError('connection_unusable', `This version knows no provider "${id}"`);
+    throw new GatewayError('connection_unusable', `This version does not support the provider "${id}"`);
   return mintToken(account, provider, state.now);
 }
 

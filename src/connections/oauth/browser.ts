@@ -83,5 +83,5 @@ export async function finishBrowserLogin(
 }
 
 function refused(why: string): GatewayError {
-  return new GatewayError('login_failed', `Nobody was logged in: ${why}`);
+  return new GatewayError('login_failed', `The login failed: ${why}`);
 }

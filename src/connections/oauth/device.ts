@@ -102,7 +102,7 @@ function nextInterval({ reason, word, message }: TokenError, intervalMs: number)
     case 'transient':
       return Math.min(intervalMs * 2, 60_000);
     case 'refused':
-      throw new GatewayError('login_failed', `Nobody was logged in: ${endings[word ?? ''] ?? message}`);
+      throw new GatewayError('login_failed', `The login failed: ${endings[word ?? ''] ?? message}`);
   }
 }
 

@@ -107,7 +107,7 @@ export function createLogins(input: LoginsInput): Logins {
       for (const [state, { expiresAt, target, taskId }] of pending) {
         if (expiresAt > now()) continue;
         pending.delete(state);
-        await ended({ id: target.id, taskId }, new Error('nobody logged in in time'));
+        await ended({ id: target.id, taskId }, new Error('the login was not finished in time'));
       }
     },
     close: () => closing.abort(),

@@ -29,7 +29,7 @@ export function describeAnswer({ provider, errorText, statusCode, type, url }: U
     case 404:
       return `${url} does not exist there (404): check the base URL`;
     case 402:
-      return `${provider.name} wants to be paid first (402${detail})`;
+      return `${provider.name} requires payment first (402${detail})`;
     case 429:
       return `${provider.name} limits this account just now (429${detail}): try again later`;
     default:

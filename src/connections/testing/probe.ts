@@ -16,7 +16,7 @@ export async function probeConnection(
   if (open === null) return null;
   const provider = findProvider(open.provider);
   if (provider === undefined)
-    throw new GatewayError('conflict', `This version knows no provider "${open.provider}"`);
+    throw new GatewayError('conflict', `This version does not support the provider "${open.provider}"`);
   const test = await testConnection(open, provider, options);
   await connections.saveTest(open.id, test);
   return test;

@@ -97,7 +97,7 @@ export function validateConnection(
       warnings.push('its base URL is plain http: the credential travels unencrypted');
   }
   if (connection.account?.kind === 'oauth' && connection.account.grant === null)
-    issues.push(connection.lastError ?? 'nobody has logged in for it');
+    issues.push(connection.lastError ?? 'it has no login yet');
   const needsKey = provider.auth.kind !== 'none' && provider.auth.optional !== true;
   if (connection.authType !== 'none' && connection.credential === null) {
     issues.push(

@@ -59,7 +59,7 @@ export function partOf(head: string): FormPart {
   for (const line of head === '' ? [] : head.split('\r\n')) {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(0, colon));
-    if (/[\r\n\0]/.test(line) || !TOKEN.test(name)) throw unreadable('it has a line that is no header');
+    if (/[\r\n\0]/.test(line) || !TOKEN.test(name)) throw unreadable('it has a line that is not a header');
     const value = line.slice(colon + 1).trim();
     const lower = name.toLowerCase();
     if (lower === 'content-disposition') {

@@ -149,7 +149,7 @@ export class FormScanner {
 
   #end(): boolean {
     if (this.#rest.some((byte) => byte !== CR && byte !== LF))
-      throw notForm('it goes on after its last boundary');
+      throw notForm('there is data after its last boundary');
     this.#give('frame', this.#rest.length);
     return false;
   }

@@ -62,7 +62,7 @@ export class Chunks {
         this.#state = afterExtensionByte(this.#state, byte);
         this.#extensionBytes += 1;
         if (this.#extensionBytes > MAX_EXTENSION_BYTES)
-          throw new ExchangeError('HPE_CHUNK_EXTENSIONS_OVERFLOW', 'too much beside the sizes of chunks');
+          throw new ExchangeError('HPE_CHUNK_EXTENSIONS_OVERFLOW', 'the chunk extensions are too long');
         return;
       case 'size-end':
         if (byte !== LF) throw new ExchangeError('HPE_LF_EXPECTED', 'no line feed behind a chunk size');
@@ -130,7 +130,7 @@ function afterExtensionByte(state: ExtensionState, byte: number): State {
       if (byte === CR) return 'size-end';
       break;
   }
-  throw new ExchangeError('HPE_INVALID_CHUNK_SIZE', 'a chunk has an extension that is none');
+  throw new ExchangeError('HPE_INVALID_CHUNK_SIZE', 'a chunk has an invalid extension');
 }
 
 /** RFC 9110, 5.6.2. */
@@ -143,7 +143,7 @@ function isTextByte(byte: number): boolean {
 }
 
 function invalidSize(): ExchangeError {
-  return new ExchangeError('HPE_INVALID_CHUNK_SIZE', 'a chunk size is no hexadecimal number');
+  return new ExchangeError('HPE_INVALID_CHUNK_SIZE', 'a chunk size is not a hexadecimal number');
 }
 
 function hexDigit(byte: number): number {

@@ -74,7 +74,7 @@ export function parseFields(text: string, from: number): IncomingHttpHeaders {
 }
 
 function invalidName(): ExchangeError {
-  return new ExchangeError('HPE_INVALID_HEADER_TOKEN', 'a line of the head is no field');
+  return new ExchangeError('HPE_INVALID_HEADER_TOKEN', 'a line of the head is not a field');
 }
 
 /** Names as servers write them, in lower case: there are few, and every answer has a dozen. */
@@ -131,7 +131,7 @@ function lengthOf(value: string | string[]): number {
   if (typeof value !== 'string')
     throw new ExchangeError('HPE_UNEXPECTED_CONTENT_LENGTH', 'more than one Content-Length');
   if (!digits.test(value))
-    throw new ExchangeError('HPE_INVALID_CONTENT_LENGTH', 'Content-Length is no number');
+    throw new ExchangeError('HPE_INVALID_CONTENT_LENGTH', 'Content-Length is not a number');
   return Number(value);
 }
 

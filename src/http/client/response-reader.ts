@@ -4,7 +4,7 @@ import { closedEarly, ExchangeError } from './error.ts';
 import { Payload } from './payload.ts';
 import { parseFields, parseResponseHead, type ResponseHead, validLines } from './response-head.ts';
 
-/** What a reader tells of one response. */
+/** The calls of a reader for one response. */
 export interface ResponseEvents {
   /** Of every head, interim ones included (RFC 9110, 15.2). */
   onHead(head: ResponseHead): void;
@@ -126,7 +126,7 @@ export class ResponseReader {
 
   #begin(head: ResponseHead): void {
     const { framing, status } = head;
-    if (status === 101) throw new ExchangeError('HPE_INVALID_UPGRADE', 'an upgrade that was not asked for');
+    if (status === 101) throw new ExchangeError('HPE_INVALID_UPGRADE', 'an upgrade that was not requested');
     if (status < 200) {
       this.#interim += 1;
       if (this.#interim > MAX_INTERIM)

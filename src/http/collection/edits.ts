@@ -37,7 +37,7 @@ function stepsOf(path: unknown, at: string): readonly [string, ...string[]] {
   const [first, ...others] = path.replace(/^\//, '').split('/');
   const steps: [string, ...string[]] = [first ?? '', ...others];
   if (steps.length > 8 || steps.some((step) => step === '' || unsafe.has(step)))
-    throw atFault(at, 'this is no path to a member');
+    throw atFault(at, 'this is not a path to a field');
   return steps;
 }
 
@@ -63,7 +63,7 @@ function apply(
     if (!Object.hasOwn(target, step)) target[step] = {};
     target = target[step];
   }
-  if (!isObject(target)) throw atFault(at, 'it leads into something that is no object');
+  if (!isObject(target)) throw atFault(at, 'it leads into a value that is not an object');
   if (value === undefined) delete target[last];
   else target[last] = value;
 }

@@ -43,13 +43,13 @@ export function parseFilters(filters: readonly string[], attributes: Attributes)
 function parseFilter(filter: string, attributes: Attributes): { or: boolean; condition: Condition } {
   if (filter.length > MAX_LENGTH) throw wrong(`a filter has at most ${MAX_LENGTH} characters`);
   const match = EXPRESSION.exec(filter);
-  if (match === null) throw wrong(`"${shortened(filter)}" is no filter, like state='running'`);
+  if (match === null) throw wrong(`"${shortened(filter)}" is not a filter such as state='running'`);
   const [, or, attribute = '', sign = '', rest = ''] = match;
   const kind = kindAt(attributes, attribute);
   if (kind === undefined) throw unknownAttribute(attribute, 'filter[]');
   const operator = operators.find((candidate) => candidate === sign);
   if (operator === undefined)
-    throw wrong(`"${shortened(sign)}" is no operator; there are ${operators.join(' ')}`);
+    throw wrong(`"${shortened(sign)}" is not an operator; the operators are ${operators.join(' ')}`);
   if (kind === 'object' || kind === 'map') throw wrong(`"${attribute}" cannot be filtered by`);
   const value = valueFor(attribute, kind, operator, rest.trim());
   return { or: or !== undefined, condition: { attribute, operator, value } };
@@ -58,7 +58,7 @@ function parseFilter(filter: string, attributes: Attributes): { or: boolean; con
 function valueFor(attribute: string, kind: Kind, operator: Operator, text: string): Value {
   if (matching.has(operator)) {
     if (kind !== 'text' && kind !== 'list')
-      throw wrong(`"${attribute}" is no text, which ${operator} looks into`);
+      throw wrong(`"${attribute}" is not a text: ${operator} cannot be used with it`);
     return patternOf(text);
   }
   const literal = literalOf(text);
@@ -81,7 +81,7 @@ function valueFor(attribute: string, kind: Kind, operator: Operator, text: strin
 function converted(attribute: string, kind: Kind, text: string): string | number | boolean {
   switch (kind) {
     case 'number': {
-      if (!NUMBER.test(text)) throw wrong(`"${attribute}" is a number, "${shortened(text)}" is none`);
+      if (!NUMBER.test(text)) throw wrong(`"${attribute}" is a number, and "${shortened(text)}" is not`);
       return Number(text);
     }
     case 'boolean': {
@@ -91,7 +91,7 @@ function converted(attribute: string, kind: Kind, text: string): string | number
     case 'time': {
       const instant = instantOf(text);
       if (instant === null)
-        throw wrong(`"${attribute}" is a time like 2026-11-21T10:00:00Z, "${shortened(text)}" is none`);
+        throw wrong(`"${attribute}" is a time like 2026-11-21T10:00:00Z, and "${shortened(text)}" is not`);
       return new Date(instant).toISOString();
     }
     case 'text':
@@ -118,7 +118,7 @@ function literalOf(text: string): Literal {
   if (text.startsWith('[')) return { kind: 'list', texts: listOf(text) };
   const quoted = quotedAt(text, 0);
   if (quoted === null) return { kind: 'text', text };
-  if (quoted.end !== text.length) throw wrong(`something stands behind the quoted text: ${shortened(text)}`);
+  if (quoted.end !== text.length) throw wrong(`unexpected text after the quoted text: ${shortened(text)}`);
   return { kind: 'text', text: quoted.text };
 }
 
@@ -164,8 +164,7 @@ function bareEnd(source: string, start: number): number {
 function patternOf(text: string): string {
   if (/^\/.*\/i?$/s.test(text) && text.length > 1) return text;
   const quoted = quotedAt(text, 0);
-  if (quoted !== null && quoted.end !== text.length)
-    throw wrong('something stands behind the quoted pattern');
+  if (quoted !== null && quoted.end !== text.length) throw wrong('unexpected text after the quoted pattern');
   const source = quoted?.text ?? text;
   if (source === '') throw wrong('a pattern is missing');
   return `/${source}/`;

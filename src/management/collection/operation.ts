@@ -175,7 +175,7 @@ function contentOf(others: Members, shape: object): Members {
   if (!isObject(resource)) throw atFault('resource', 'must be an object');
   const [extra] = Object.keys(beside);
   if (extra !== undefined)
-    throw atFault(extra.slice(0, 100), 'stands beside "resource", which has all of it');
+    throw atFault(extra.slice(0, 100), 'cannot be combined with "resource", which replaces everything');
   return resource;
 }
 

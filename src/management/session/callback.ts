@@ -38,7 +38,7 @@ async function outcome(
     if (!(error instanceof GatewayError)) report(error);
     return {
       ok: false,
-      text: 'Nobody was logged in. Begin again where you began; the reason is shown there.',
+      text: 'The login failed. Start it again where you started it; the reason is shown there.',
     };
   }
 }

@@ -461,7 +461,7 @@ class Run implements AnswerSink, OpenCall {
       kind,
       (other) => continuationTarget(other, prefix) !== null,
     );
-    const detail = 'Its format or its server has no way to go on with an answer that another began';
+    const detail = 'Its format or its server cannot continue an answer that another target began';
     const { skipped } = this.#facts.trace;
     skipped.push(
       ...skippedTargets.map((target) => ({ ...nameOf(target), reason: 'begun' as const, detail })),

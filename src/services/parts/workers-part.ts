@@ -89,7 +89,7 @@ function checksOf(workers: WorkersStatus | null, now: number): Check[] {
       name: 'records',
       status: untold === 0 ? 'pass' : 'warn',
       observed_at: iso(now),
-      output: `${untold} were not told, for this process took too long to read them; their rows in the ledger are read from the disk`,
+      output: `${untold} were not shown, because this process took too long to read them; their rows in the ledger are read from the disk`,
     },
   ];
 }

@@ -69,7 +69,7 @@ export const customTool = z
     ),
     /** What has to be in its environment. */
     environment: z
-      .record(z.string().regex(/^[A-Za-z_]\w*$/, 'is no name of a variable'), template)
+      .record(z.string().regex(/^[A-Za-z_]\w*$/, 'is not a name of a variable'), template)
       .optional(),
     file: file.optional(),
   })

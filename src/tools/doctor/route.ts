@@ -52,7 +52,7 @@ export function unreachedRoute(url: string, reason: string): Route {
 
 function strange(url: string, status: number): string {
   return status === 200
-    ? `${url} answered the request itself: it is no gateway that knows dry runs`
+    ? `${url} answered the request itself: it is not a gateway that supports dry runs`
     : `${url} answered ${status}, and not as a gateway does: is the address right?`;
 }
 
@@ -101,7 +101,7 @@ function lossOf(target: DryRunTarget): string[] {
   if (error !== null)
     return [`${name} cannot be asked: ${error.message}${error.param === null ? '' : ` (${error.param})`}`];
   const losses = [
-    ...(dropped.length === 0 ? [] : [`is not told ${dropped.join(', ')}`]),
+    ...(dropped.length === 0 ? [] : [`is not sent ${dropped.join(', ')}`]),
     ...(lowered === null ? [] : [`gets ${lowered}`]),
     ...(added === null ? [] : ['gets a turn of the user that the tool did not write']),
   ];

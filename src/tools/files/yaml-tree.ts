@@ -24,9 +24,9 @@ export function collectionAt(document: Document, keys: readonly Key[]): Collecti
 }
 
 function asCollection(node: unknown): Collection {
-  if (isAlias(node)) throw new FileEditError('It stands behind an alias');
+  if (isAlias(node)) throw new FileEditError('It is behind an alias');
   if (isMap(node) || isSeq(node)) return node;
-  throw new FileEditError('No group of entries stands there');
+  throw new FileEditError('There is no group of entries');
 }
 
 export function indexOf(holder: Collection, key: Key): number {

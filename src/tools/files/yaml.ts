@@ -100,7 +100,7 @@ function blockLayout(text: string): Layout {
 function replaceItem(text: string, holder: Collection, index: number, value: Json): string {
   const item = holder.items[index];
   const node = valueNode(item);
-  if (isAlias(node)) throw new FileEditError('It stands behind an alias');
+  if (isAlias(node)) throw new FileEditError('It is behind an alias');
   const inline = flowText(null, value);
   const nested = isObject(value) && Object.keys(value).length > 0;
   const range = isNode(node) ? node.range : null;

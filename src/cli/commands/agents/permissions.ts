@@ -16,7 +16,7 @@ export const agentsPermissionsCommand: Command = {
   flags: [],
   needs: 'store',
   about:
-    'An agent asks before it uses a tool, and no person is there to answer: the kinds listed here are always allowed, everything else is refused. Without a list the command shows what is allowed. The tools run as your user and reach what you reach: `execute` lets a model run any command.',
+    'An agent asks before it uses a tool, and the gateway answers for you: the kinds listed here are always allowed, everything else is refused. Without a list the command shows what is allowed. The tools run as your user and reach what you reach: `execute` lets a model run any command.',
   examples: [
     { command: 'gateway agents permissions opencode read,search', does: 'it may look at files' },
     { command: 'gateway agents permissions opencode none', does: 'it may answer, and nothing else' },

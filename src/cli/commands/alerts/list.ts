@@ -7,7 +7,7 @@ export const alertsListCommand: Command = {
   flags: [],
   needs: 'store',
   about: 'Secret addresses are masked.',
-  examples: [{ command: 'gateway alerts list', does: 'who is told of what' }],
+  examples: [{ command: 'gateway alerts list', does: 'the alerts and their events' }],
   run: async (_, context) => {
     const alerts = (await listAlerts(context)).map(rowOfAlert);
     context.io.result({ alerts }, () => {

@@ -7,7 +7,7 @@ export const alertsRemoveCommand: Command = {
   arguments: [{ name: 'alert', summary: 'name or id of the alert', required: true }],
   flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
   needs: 'store',
-  examples: [{ command: 'gateway alerts remove slack --yes', does: 'nobody is told there any more' }],
+  examples: [{ command: 'gateway alerts remove slack --yes', does: 'no more events are sent there' }],
   run: async (options, context) => {
     const { id, name } = await alertNamed(options.argument('alert') ?? '', context);
     await confirmDestruction(`Remove the alert "${name}"?`, options, context.io);

@@ -121,7 +121,7 @@ function checkPeriod(metric: BudgetMetric, period: string | null): void {
   if (metric === 'concurrency' && period !== null)
     throw usageError('--concurrency takes no --per: it is counted at every moment');
   if (metric !== 'concurrency' && period === null)
-    throw usageError(`--${metric} needs --per beside it: minute, hour, day, week or month`);
+    throw usageError(`--${metric} also needs --per: minute, hour, day, week or month`);
 }
 
 /** Per cent of the limit; null for never. */

@@ -161,7 +161,7 @@ function showSellers(modelId: string, catalog: Catalog, { io, now }: Context): 0
       .map((id) => sellerOf(provider, id, catalog, now())),
   );
   if (sellers.length === 0)
-    throw failure(1, 'not_found', `Nobody in the catalogue has the model "${modelId}".`);
+    throw failure(1, 'not_found', `No provider in the catalogue has the model "${modelId}".`);
   io.result({ model: modelId, sellers }, () =>
     io.table<Seller>(
       [

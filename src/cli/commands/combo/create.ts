@@ -64,7 +64,7 @@ export const comboCreateCommand: Command = {
       name: 'prompt-cache-marks',
       value: 'STATE',
       choices: ['on', 'off'],
-      summary: 'whether Anthropic is told what to keep in its prompt cache (default on)',
+      summary: 'whether to mark what Anthropic keeps in its prompt cache (default on)',
     },
     { name: 'activate', summary: 'make it the combo that "auto" means' },
     { name: 'replace', summary: 'change the combo of this name, if there is one' },

@@ -8,9 +8,7 @@ export const comboDeleteCommand: Command = {
   arguments: [{ name: 'combo', names: 'combo', summary: 'name or id of the combo', required: true }],
   flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
   needs: 'store',
-  examples: [
-    { command: 'gateway combo delete fast --yes', does: 'whoever asks for it gets 404 from now on' },
-  ],
+  examples: [{ command: 'gateway combo delete fast --yes', does: 'requests for it get 404 from now on' }],
   run: async (options, context) => {
     const { combos, record } = await storedCombo(options.argument('combo') ?? '', context);
     const { active, id, name } = record;

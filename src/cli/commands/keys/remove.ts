@@ -8,7 +8,7 @@ export const keysRemoveCommand: Command = {
   flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
   needs: 'store',
   examples: [
-    { command: 'gateway keys remove laptop --yes', does: 'whoever uses that key gets 401 from now on' },
+    { command: 'gateway keys remove laptop --yes', does: 'requests with that key get 401 from now on' },
   ],
   run: async (options, context) => {
     const { io } = context;

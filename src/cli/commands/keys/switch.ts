@@ -15,7 +15,7 @@ function switchTo(disabled: boolean): Command {
     examples: [
       {
         command: `gateway keys ${verb} laptop`,
-        does: disabled ? 'whoever uses that key gets 401 from now on' : 'the same key works again',
+        does: disabled ? 'requests with that key get 401 from now on' : 'the same key works again',
       },
     ],
     run: async (options, context) => {

@@ -46,7 +46,7 @@ export const providerAddCommand: Command = {
       name: 'prompt-cache-marks',
       value: 'STATE',
       choices: ['on', 'off'],
-      summary: 'whether Anthropic is told what to keep in its prompt cache (default on)',
+      summary: 'whether to mark what Anthropic keeps in its prompt cache (default on)',
     },
     {
       name: 'billing',

@@ -36,7 +36,7 @@ export const providerEditCommand: Command = {
       name: 'prompt-cache-marks',
       value: 'STATE',
       choices: ['on', 'off'],
-      summary: 'whether Anthropic is told what to keep in its prompt cache',
+      summary: 'whether to mark what Anthropic keeps in its prompt cache',
     },
     {
       name: 'billing',

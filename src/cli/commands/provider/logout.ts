@@ -15,16 +15,14 @@ export const providerLogoutCommand: Command = {
   needs: 'store',
   about:
     'For connections that were added with --auth oauth. Ends the login here, and at its server if the server supports that (RFC 7009). The connection stays.',
-  examples: [
-    { command: 'gateway provider logout work', does: 'end the login, until somebody logs in again' },
-  ],
+  examples: [{ command: 'gateway provider logout work', does: 'end the login, until the next login' }],
   run: async (options, context) => {
     const target = await loginTargetOf(options.argument('connection') ?? '', context);
     const grants = grantStore(await context.store(), (await context.sealingKey()).key);
     const ended = await audited(context, { action: 'connections.logout', target: target.id }, async () => {
       const done = await logOut(grants, target);
       if (done !== null) return done;
-      throw failure(1, 'conflict', `Nobody is logged in for the connection "${target.name}"`);
+      throw failure(1, 'conflict', `There is no login for the connection "${target.name}"`);
     });
     const record = await (await connections(context)).find(target.id);
     if (record === null)
