@@ -34,7 +34,7 @@ export interface Alerts {
   /** Whether some alert is for events of the name. */
   wants(name: EventName): boolean;
   any(): boolean;
-  /** Takes over what is stored, and tells of it when that is something else. */
+  /** Takes over what is stored, and publishes it when it has changed. */
   reload(): Promise<void>;
   /** Called when the alerts have changed, resolves when they run; and publishes their summaries. */
   attach(engine: AlertEngine): void;

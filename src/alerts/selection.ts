@@ -2,7 +2,7 @@ import { compile } from '../events/cesql/cesql.ts';
 import { type EventName, eventTypes, typeOf } from '../events/types/catalogue.ts';
 import { GatewayError } from '../lib/error.ts';
 
-/** What an alert tells of when nothing else is said: what needs a person. */
+/** What an alert sends by default: events that need a person. */
 export const defaultEvents: readonly string[] = [
   'budget.threshold',
   'budget.exceeded',

@@ -108,7 +108,7 @@ export async function createBackup(input: BackupInput): Promise<Made> {
 const PACKING = 0.4;
 const READING_BACK = 0.8;
 
-/** Passes on what is packed, and tells how much of it has gone by. */
+/** Passes on what is packed, and reports how much of it has passed. */
 async function* counted(
   pieces: AsyncIterable<Buffer>,
   { members }: Manifest,
@@ -125,7 +125,7 @@ async function* counted(
 
 const LEFT_OVER_MS = 24 * 3_600_000;
 
-/** What a backup left that was killed. One that goes on just now is younger. */
+/** What a backup left that was killed. One that is running just now is younger. */
 async function removeLeftOver(folder: string, now: number): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith('.making-')) continue;

@@ -52,7 +52,7 @@ export function unpackBackup(
 
 type Members = AsyncGenerator<TarMember>;
 
-/** @param read is given what it reads, and what tells how much of the file was read, from 0 to 1 */
+/** @param read is given what it reads, and a function that returns how much of the file was read, from 0 to 1 */
 async function reading<T>(
   path: string,
   read: (members: Members, done: () => number) => Promise<T>,

@@ -32,7 +32,7 @@ export interface CacheableRequest {
   stream: unknown;
   /** Whether it brings tools. */
   tools: boolean;
-  /** Whether the provider is to keep the answer, or it goes on from one that was kept. */
+  /** Whether the provider is to store the answer, or the request continues a stored one. */
   stored: boolean;
 }
 

@@ -18,7 +18,7 @@ export type StrategyName = (typeof strategyNames)[number];
 export interface ComboOptions {
   /** How long a request may wait for the first of the accounts to be ready again, when none is; 0 fails at once. */
   waitMs: number;
-  /** Whether another target goes on with an answer that broke off after its first words. */
+  /** Whether another target continues an answer that broke off after its first words. */
   continueStream: boolean;
   /** Whether a session stays with the target that answered it before. */
   affinity: boolean;

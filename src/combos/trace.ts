@@ -22,7 +22,7 @@ export type SkipReason =
   | 'context'
   | 'budget'
   | 'limit'
-  /** It cannot go on with an answer that another target began. */
+  /** It cannot continue an answer that another target began. */
   | 'begun'
   | Exclude<Condition['state'], 'ready'>;
 

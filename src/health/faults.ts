@@ -142,7 +142,7 @@ export function kindOf(failed: FailedAttempt, provider: Pick<Provider, 'faults'>
   );
 }
 
-/** The row that an answer fits; null for what no row tells of. */
+/** The row that an answer matches; null where there is none. */
 export function rowOf(
   { errorText, status }: { errorText: string; status: number },
   { faults: own = [] }: Pick<Provider, 'faults'>,

@@ -27,7 +27,7 @@ export type HealthEvent =
   | { type: 'begun' }
   | { type: 'succeeded'; begunAt: number }
   | { type: 'failed'; begunAt: number; penalty: Penalty }
-  /** An attempt ended and tells nothing: its client left, or had itself to blame. */
+  /** An attempt ended and shows nothing: its client left, or sent a bad request. */
   | { type: 'inconclusive'; begunAt: number };
 
 /** Longest wait that an upstream may order, by state: some name an hour for what is over in a second. */

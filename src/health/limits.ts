@@ -30,7 +30,7 @@ const families: readonly RegExp[] = [
   /^ratelimit-(?<field>limit|remaining|reset)$/,
 ];
 
-/** What a header tells, and of which limit. */
+/** What a header reports, and of which limit. */
 interface Field {
   name: string;
   field: keyof LimitFields;
@@ -56,7 +56,7 @@ function fieldOf(header: string): Field | null {
 
 type LimitFields = Partial<Record<'limit' | 'remaining' | 'reset' | 'utilization' | 'status', string>>;
 
-/** Whether any header tells of limits; cheap, for every answer is asked. */
+/** Whether any header reports limits; cheap, because it runs for every answer. */
 export function hasRateLimitHeaders(headers: IncomingHttpHeaders): boolean {
   for (const name in headers) if (name.includes('ratelimit')) return true;
   return false;

@@ -13,9 +13,9 @@ export interface QuotaInput {
 /** What providers tell of the money that accounts have left. */
 export interface BalanceSource {
   of(connectionId: string): AccountBalances | null;
-  /** Whether the provider tells it at all. */
+  /** Whether the provider reports it at all. */
   tells(connectionId: string): boolean;
-  /** Asks now. Null where the provider tells nothing. */
+  /** Asks now. Null where the provider reports nothing. */
   refresh(connectionId: string): Promise<AccountBalances | null>;
 }
 

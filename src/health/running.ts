@@ -109,7 +109,7 @@ export class HealthAttempt implements Running {
     const perModel =
       effect.scope === 'model' || (effect.scope === 'limited' && target.provider.limitsPerModel);
     const model = perModel === true ? target.model : null;
-    // For the other of the two it tells nothing, and ends a probe of it.
+    // For the other of the two it shows nothing, and ends a probe of it.
     const inconclusive = { type: 'inconclusive', begunAt: this.#begunAt } as const;
     if (model !== null) {
       if (account.own !== null) this.#happenedTo(null, inconclusive, at);

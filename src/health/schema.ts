@@ -22,7 +22,7 @@ export const quotaRow = z.object({
   /** From where the limits are known; null while they are not. */
   source: z.enum(['headers']).nullable(),
   observed_at: z.iso.datetime().nullable(),
-  /** Money that is left, where the provider tells; null while it was not asked. */
+  /** Money that is left, where the provider reports it; null before it was asked. */
   balance: z
     .object({
       amounts: z.array(

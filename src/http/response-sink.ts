@@ -23,7 +23,7 @@ export interface ResponseSink {
   readonly destroyed: boolean;
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
-  /** True while the peer takes no more; `drain` tells when it does. */
+  /** True while the peer takes no more; `drain` is emitted when it does. */
   readonly writableNeedDrain: boolean;
   /** What carries the answer. Whoever breaks an answer off uses `resetConnection`, which lets what was written leave first. */
   readonly socket: { readonly bytesWritten: number; resetAndDestroy(): unknown } | null;

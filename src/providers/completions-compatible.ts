@@ -1,6 +1,6 @@
 import type { Provider } from './provider.ts';
 
-/** Any server that only goes on with texts: OpenAI's older completions, for models without a chat template. */
+/** Any server that only continues texts: OpenAI's older completions, for models without a chat template. */
 export const completionsCompatible: Provider = {
   id: 'completions-compatible',
   name: 'Completions-compatible server',

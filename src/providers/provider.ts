@@ -48,7 +48,7 @@ export interface ModelInPath {
 }
 
 /**
- * A GET that tells how much money an account has left, and where in its answer: JSON pointers (RFC 6901) to a number,
+ * A GET that returns how much money an account has left, and where in its answer: JSON pointers (RFC 6901) to a number,
  * or to a text that holds one.
  */
 export interface BalanceSource {
@@ -113,7 +113,7 @@ export interface Provider {
   dialect?: Partial<Dialect>;
   /** Path below `baseUrl` that lists models (`{data:[{id}]}`), or null. A GET there also proves the credential. */
   modelsPath: string | null;
-  /** Where it tells how much money is left, if it does. */
+  /** Where it reports how much money is left, if it does. */
   balance?: BalanceSource;
   /** Headers sent with every request unless the client sent them. */
   headers?: Readonly<Record<string, string>>;

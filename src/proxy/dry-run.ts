@@ -14,10 +14,10 @@ import { translateRequest } from './translate/request.ts';
 import { unknownBetas } from './upstream/model-in-path.ts';
 import { requestTo } from './upstream/request.ts';
 
-/** Asks what would become of a request, which is then sent to nobody. */
+/** Requests a dry run: the answer describes what would happen, and nothing is sent. */
 const dryRunHeader = 'x-gateway-dry-run';
 
-/** What one target of a request would be told. */
+/** What one target of a request would be sent. */
 interface DryRunTarget {
   connection: string;
   provider: string;
@@ -53,7 +53,7 @@ export function refuseDryRun({ headers }: { headers: IncomingHttpHeaders }): voi
 }
 
 /**
- * Answers with what would become of a request at each of its targets, best first: what they would not be told, and why
+ * Answers with what would become of a request at each of its targets, best first: what they would not be sent, and why
  * one cannot be asked. It goes the way of every request up to the first attempt, and no further: nothing is sent to a
  * provider, charged, counted, kept or written down.
  * @throws GatewayError as for the request itself

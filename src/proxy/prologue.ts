@@ -128,7 +128,7 @@ function route(
   return { facts, memory, model, upload, plan, snapshot };
 }
 
-/** Where nobody but the request itself is told of what is known. */
+/** Where facts are recorded with the request alone. */
 export function localFacts(first: LedgerFacts): Note {
   const facts = { ...first };
   return (more) => Object.assign(facts, more);

@@ -92,7 +92,7 @@ function serveOrPreview(context: ProxyContext, request: IncomingRequest): Promis
 /** An error that ends a request before it has a target gets its ledger entry here. */
 async function serve(context: ProxyContext, request: IncomingRequest): Promise<void> {
   const note = localFacts(newFacts(request));
-  /** Until the request is let in: tells who waits for the same answer that it does not come. */
+  /** Until the request is admitted: notifies requests that wait for the same answer that it does not come. */
   let refused: (() => void) | null = null;
   try {
     const ready = await planRequest(context, note, request);

@@ -113,7 +113,7 @@ export type StopInput = z.infer<typeof stopInput>;
 
 const taskOutcome = z.enum(['Ok', 'Warn', 'Error']);
 
-/** Work that goes on after its request was answered, as it is shown. */
+/** Work that continues after its request was answered, as it is shown. */
 export const taskRow = z.object({
   id: z.string(),
   /** What is done: `stop`. */

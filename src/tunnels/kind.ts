@@ -1,4 +1,4 @@
-/** What a line that a tunnel's program printed tells. Never the line itself, which may hold a secret. */
+/** The event of a line that a tunnel's program printed. Never the line itself, which may hold a secret. */
 export type TunnelEvent =
   /** Where the gateway can be reached from the internet. */
   | { kind: 'url'; url: string }

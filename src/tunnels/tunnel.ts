@@ -90,7 +90,7 @@ export function createTunnel({ after, changed, kind, now, run }: TunnelInput): T
     inSuccession += 1;
     url = null;
     startedAt = null;
-    // What it said itself tells more than how it ended.
+    // Its own output says more than its exit code.
     error = { message: error?.message ?? message, at: now() };
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (inSuccession - 1));
     callOff = after(pause, launch);

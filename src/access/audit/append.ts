@@ -114,7 +114,7 @@ async function findEnd(folder: string, ownEnd: ChainEnd, now: number): Promise<C
   if (unread > 0) notes.push(ownEntry('audit.damaged', file, { lines: unread }, 'unreadable_lines'));
   const tail = { file, bytes: file === null ? 0 : await sizeOf(join(folder, file)), notes };
   if (end.seq >= ownEnd.seq) return { ...tail, end };
-  // Records of this process are gone. The chain goes on behind them, so that the gap shows.
+  // Records of this process are gone. The chain continues behind them, so that the gap shows.
   notes.push(
     ownEntry('audit.damaged', file, { last_seq: ownEnd.seq, found_seq: end.seq }, 'missing_records'),
   );

@@ -4,9 +4,9 @@ import { splitTurn } from './prompt.ts';
 
 /** How the requests of one conversation are known. */
 export interface ConversationKeys {
-  /** What the session was kept under that this request goes on with; null where it begins. */
+  /** The key of the session that this request continues; null where it begins one. */
   continues: string | null;
-  /** What the session is kept under for the request that goes on behind `answer`. */
+  /** The key of the session for the request that follows `answer`. */
   after(answer: string): string;
 }
 

@@ -10,7 +10,7 @@ export interface ConversationOwner {
   model: string | null;
 }
 
-/** A session that a later request may go on with. */
+/** A session that a later request may continue. */
 export interface Conversation<Process> extends ConversationOwner {
   /** Its id at the agent. */
   sessionId: string;
@@ -21,9 +21,9 @@ export interface Conversation<Process> extends ConversationOwner {
 
 /** The sessions that can be gone on with, by what their next request is known by. */
 export interface Conversations<Process> {
-  /** Takes the session out that a request goes on with; null for none. */
+  /** Takes out the session that a request continues; null for none. */
   take(key: string, owner: ConversationOwner): Conversation<Process> | null;
-  /** Keeps a session for the request that goes on with it. */
+  /** Keeps a session for the request that continues it. */
   keep(key: string, conversation: Conversation<Process>): void;
   /** Told that a process is gone. @param loadable whether another process of the agent can load its sessions */
   detach(process: Process, loadable: boolean): void;
@@ -35,7 +35,7 @@ export interface Conversations<Process> {
 
 /**
  * @param limit sessions that are kept; the one that was not used for the longest time makes room
- * @param dropped called with a session that nothing will go on with
+ * @param dropped called with a session that will not be continued
  */
 export function createConversations<Process>(
   limit: number,

@@ -47,7 +47,7 @@ export interface LeaseRequest {
   /** Id of the gateway key. */
   owner: string;
   model: string | null;
-  /** What the session that it goes on with was kept under; null where it begins. */
+  /** The key of the session that it continues; null where it begins one. */
   continues: string | null;
   signal: AbortSignal;
 }
@@ -60,7 +60,7 @@ export interface Lease {
   continued: boolean;
   /** The turn went well: the session waits for the request that is known by `next`. */
   keep(next: string): void;
-  /** Nothing goes on with it. */
+  /** It is not continued. */
   drop(): void;
 }
 
@@ -118,7 +118,7 @@ interface Waiter {
 /** A process that is set aside for a request. */
 interface Assignment {
   member: AgentProcess;
-  /** The session that it goes on with; null for a new one. */
+  /** The session that it continues; null for a new one. */
   conversation: IdleSession | null;
 }
 
@@ -422,7 +422,7 @@ export function createPool(input: PoolInput): Pool {
   };
 }
 
-/** Whether another process of the agent can go on with the sessions of this one. */
+/** Whether another process of the agent can continue the sessions of this one. */
 function canLoad(connection: AgentConnection | null): boolean {
   return connection?.agent.agentCapabilities?.loadSession === true;
 }

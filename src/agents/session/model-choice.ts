@@ -2,7 +2,7 @@ import { GatewayError } from '../../lib/error.ts';
 import type { OpenedSession } from '../protocol/schema.ts';
 import type { AgentSetup } from '../setup.ts';
 
-/** The request that tells a session its model. */
+/** The request that sets a session's model. */
 export interface ModelRequest {
   method: string;
   params: Record<string, unknown>;

@@ -8,7 +8,7 @@ const MAX_TOOLS = 10_000;
 
 /** Reads the updates of one turn. */
 export interface UpdateReader {
-  /** What an update tells; null for what is nothing to clients, and for what cannot be read. */
+  /** The event of an update; null for updates that do not concern clients, and for those that cannot be read. */
   read(update: { sessionUpdate: string } & Record<string, unknown>): AgentEvent | null;
   /** The title and kind of a tool call that was announced. */
   tool(id: string): { title: string; kind: ToolKind } | null;

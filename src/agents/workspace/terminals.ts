@@ -162,7 +162,7 @@ class TailBuffer {
   text(): string {
     const bytes = Buffer.concat(this.#pieces, this.#bytes);
     let start = 0;
-    // Bytes 10xxxxxx go on with a character whose beginning is gone.
+    // Bytes 10xxxxxx continue a character whose beginning is gone.
     while (this.truncated && start < 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
     return bytes.toString('utf8', start);
   }

@@ -57,7 +57,7 @@ export const statusCommand: Command = {
   },
 };
 
-/** Null where `config.json` is wrong, which is said: a gateway that runs goes on with what it has read. */
+/** Null where `config.json` is wrong, which is reported: a running gateway keeps what it has read. */
 async function settings({ config, io }: Context): Promise<Config | null> {
   try {
     return await config();

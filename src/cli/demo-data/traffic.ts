@@ -485,7 +485,7 @@ function savedByRouting(
   return otherwise.costUsd === null ? null : otherwise.costUsd - costUsd;
 }
 
-/** The answer of an Anthropic server tells what it stored; the others tell only what they found. */
+/** The answer of an Anthropic server reports what it stored; the others report only what they found. */
 function usageOf(provider: string, caches: boolean, { fresh, held }: Ask, output: number): Usage {
   const writes = provider === 'anthropic';
   const reasoning = provider === 'openai' ? Math.round(output * 0.45) : 0;

@@ -76,7 +76,7 @@ export function createIo({
     then();
   };
   stdout.on('error', onError(onBrokenPipe));
-  // Nobody reads the notes any more, which is no reason to stop: a gateway goes on when its log is closed.
+  // The reader of the notes is gone, which is no reason to stop: a gateway keeps running when its log is closed.
   stderr.on(
     'error',
     onError(() => {}),

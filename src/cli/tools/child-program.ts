@@ -66,7 +66,7 @@ export function runChild({ command, environment, onRefused, terminal }: ChildInp
 function suspendWith(child: ChildProcess): void {
   if (!isStopped(child.pid)) return;
   process.kill(process.pid, 'SIGSTOP');
-  // This process goes on, and so does the child: at once, so that no earlier news of its stop is taken for a new one.
+  // This process continues, and so does the child: at once, so that no earlier news of its stop is taken for a new one.
   child.kill('SIGCONT');
 }
 

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, parseObject } from '../json/values.ts';
 const SHALLOW = 2_000;
 
 /**
- * Arguments as the object that a format wants; '' stands for none. What is no object is kept as text in one, for the
+ * Arguments as the object that a format requires; '' stands for none. What is no object is kept as text in one, for the
  * tool or the model to see what was written: `{"raw_arguments": "…"}`.
  */
 export function argumentsOf(text: string): JsonObject {

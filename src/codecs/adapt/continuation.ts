@@ -1,7 +1,7 @@
 import type { Conversation, Message, TextPart } from '../model/conversation.ts';
 import type { PartReader, StreamPart } from '../model/stream-part.ts';
 
-/** What a client has of an answer that may break off, so that another model could go on with it. */
+/** What a client has of an answer that may break off, so that another model can continue it. */
 export class AnswerPrefix {
   /** All text that was written. */
   text = '';
@@ -65,7 +65,7 @@ export class AnswerPrefix {
 }
 
 /**
- * An answer that goes on with a begun one: its first text is that of the block that is open, and its other blocks follow
+ * An answer that continues a begun one: its first text is that of the block that is open, and its other blocks follow
  * those that there are.
  * @param repeated whether it begins with the begun text once more
  */

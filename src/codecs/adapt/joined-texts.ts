@@ -8,7 +8,7 @@ export function asWritten(texts: readonly string[]): string {
   return texts.join('');
 }
 
-/** Whether a message says nothing. One of the user is a turn all the same: without it the model would go on with its own. */
+/** Whether a message is empty. One of the user is a turn all the same: without it the model would continue its own. */
 export function isEmpty({ parts }: Pick<Message, 'parts'>): boolean {
   return parts.every((part) => part.type === 'text' && part.text === '');
 }

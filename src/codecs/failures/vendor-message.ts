@@ -3,7 +3,7 @@ import { isObject, listOf, textOf } from '../json/values.ts';
 /** The fields in which vendors put the sentence of an error, or what holds it. */
 const holders = ['message', 'error', 'detail', 'msg', 'errors'] as const;
 const MAX_DEPTH = 4;
-/** A validator names every field that it refuses; the first ones are enough to go on with. */
+/** A validator names every field that it refuses; the first ones are enough. */
 const MAX_SENTENCES = 3;
 
 /**

@@ -3,7 +3,7 @@ import type { EncryptedReasoning } from '../model/conversation.ts';
 
 /**
  * What a call bears that no Gemini model made: the vendor takes it in place of a signature ("Thought signatures",
- * FAQ on calls from another model). The model then goes on without its earlier thoughts.
+ * FAQ on calls from another model). The model then continues without its earlier thoughts.
  */
 export const NO_SIGNATURE = 'skip_thought_signature_validator';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/values.ts';
 import type { SchemaRuleName } from '../schema/targets.ts';
 
-/** What tells a chat server to go on with the assistant's message that stands last, instead of answering it. */
+/** What makes a chat server continue the assistant's last message, instead of answering it. */
 export interface ChatPrefill {
   /** Fields of that message. */
   message?: JsonObject;

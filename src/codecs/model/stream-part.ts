@@ -130,7 +130,7 @@ export interface AnswerContext {
   /** The client's request, for formats that echo it. */
   request: JsonObject;
   /**
-   * Estimated tokens of the request, for a format that tells its clients before the upstream does; absent where an answer
+   * Estimated tokens of the request, for a format that reports them before the upstream does; absent where an answer
    * comes whole.
    */
   inputTokens?(): number;

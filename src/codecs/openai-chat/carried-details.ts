@@ -58,7 +58,7 @@ export class CarriedDetails {
 
 /**
  * The encrypted reasoning that was carried in the `reasoning_details` of a message, by the call that it stands before.
- * Null is before everything; without that key nothing was carried there, and what else the message tells counts.
+ * Null is before everything; without that key nothing was carried there, and the other fields of the message count.
  * @param calls the ids of the message's calls
  */
 export function carriedIn(

@@ -93,7 +93,7 @@ function slotFor(slots: CallSlot[], delta: ToolCall): CallSlot | undefined {
   const candidate = index === null ? slots.at(-1) : slots.findLast((slot) => slot.index === index);
   if (candidate === undefined) return undefined;
   const candidateId = textOf(candidate.call.id);
-  // Some give every piece an id of its own: what has a name is a call, what has none goes on with one.
+  // Some give every piece an id of its own: what has a name is a call, what has none continues one.
   const isPiece = index !== null && nameIn(delta) === '' && nameIn(candidate.call) !== '';
   if (id !== '' && candidateId !== '' && !isPiece) return undefined;
   return startsAnother(candidate.call, delta) ? undefined : candidate;

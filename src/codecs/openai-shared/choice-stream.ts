@@ -33,7 +33,7 @@ export function readChoiceTier(head: Uint8Array, tail: Uint8Array, kind: 'body' 
   return tierAtEnds(head, tail, { kind, maxDepth: 1 });
 }
 
-/** What a frame means; `carries` tells whether a choice that has not finished holds anything for the client. */
+/** What a frame means; `carries` returns whether a choice that has not finished holds anything for the client. */
 export function classifyChoices(frame: Frame, carries: (choice: JsonObject) => boolean): FrameMeaning {
   const data = frame.data.trim();
   if (data === DONE) return 'end';

@@ -23,7 +23,7 @@ export interface MediaCodec {
   bodies: readonly ('json' | 'form')[];
   /** Names of fields of an answer, each of which stands for one unit (a picture). */
   counted: readonly string[];
-  /** What a JSON request alone tells, for an answer that tells nothing; null where that is nothing. */
+  /** The usage by a JSON request alone, for an answer without usage; null where there is none. */
   usageOfRequest(body: Uint8Array): MediaUsage | null;
   usageOfAnswer(answer: MediaAnswer): MediaUsage | null;
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json/values.ts';
 /** Longer constraints are left out: a description is no place for a document. */
 const MAX_CONSTRAINT_CHARACTERS = 240;
 
-/** The schema whose description tells the model what the target has no keyword for, as the vendors' own SDKs do. */
+/** The schema with constraints that the target has no keyword for in its description, as the vendors' own SDKs do. */
 export function withDescribedConstraints(
   schema: JsonObject,
   constraints: readonly (readonly [string, unknown])[],

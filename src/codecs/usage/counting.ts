@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, objectOf } from '../json/values.ts';
 
-/** How a format's API tells the tokens of a request ahead, without answering it. */
+/** How a format's API counts the tokens of a request without answering it. */
 export interface Counting {
   /** What follows the format's own path, and the model where the path names it. */
   path: string;

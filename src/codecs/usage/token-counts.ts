@@ -9,7 +9,7 @@ export interface InclusiveCounts {
   cached: number;
   written: number;
   audioInput: number;
-  /** All output; some vendors leave reasoning out of it (`total` tells). */
+  /** All output; some vendors leave reasoning out of it, as `total` shows. */
   completion: number;
   /** Null when the vendor does not report it. */
   reasoning: number | null;

@@ -122,7 +122,9 @@ function readyOf(remaining: readonly FormatCandidate[], healthView: HealthView):
   return { ready, waiting: waiting.map(({ one }) => one) };
 }
 
-/** When an account may be asked again; at once where a request on its way tells, never where its owner has to act. */
+/**
+ * When an account may be asked again; at once where a request on its way will show it, never where its owner has to act.
+ */
 function readyAt(condition: Exclude<Condition, { state: 'ready' }>): number {
   switch (condition.state) {
     case 'cooling':

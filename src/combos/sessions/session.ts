@@ -45,7 +45,7 @@ export function sessionNameOf(headers: IncomingHttpHeaders): string | null {
 
 /**
  * The session of a request: as a header names it, else by the key of its prompt cache or Claude Code's `user_id`, else
- * by a hash of how the conversation began. Null when nothing tells.
+ * by a hash of how the conversation began. Null when there is neither.
  */
 export function sessionOf(
   headers: IncomingHttpHeaders,
@@ -129,7 +129,7 @@ function beginningOf(body: Buffer, format: WireFormat): Session | null {
       break;
     }
     texts.push(turn.subarray(0, HEAD_BYTES), turn.subarray(Math.max(HEAD_BYTES, turn.length - TAIL_BYTES)));
-    // A turn of this length stands alone: how the conversation goes on is not looked for behind it.
+    // A turn of this length stands alone: the turns after it are not read.
     if (end === -1) break;
   }
   if (texts.length === 0) return null;

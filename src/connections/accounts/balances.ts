@@ -18,9 +18,9 @@ export interface AccountBalances {
 export interface Balances {
   /** Null where nothing was reported yet. */
   of(connectionId: string): AccountBalances | null;
-  /** Whether the provider tells it at all. */
+  /** Whether the provider reports it at all. */
   tells(connectionId: string): boolean;
-  /** Asks for one now; null where the provider tells none. Never rejects. */
+  /** Asks for one now; null where the provider reports none. Never rejects. */
   refresh(connectionId: string): Promise<AccountBalances | null>;
   /** Asks for those of all. Never rejects. */
   refreshAll(): Promise<void>;

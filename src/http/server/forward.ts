@@ -177,7 +177,7 @@ function requestHeaders(request: IncomingMessage, body: readonly Buffer[] | null
   return [...described, 'content-length', String(length)];
 }
 
-/** What has to be added for the body that comes: what comes in chunks goes on in chunks, and nothing as nothing. */
+/** What has to be added for the body that comes: what comes in chunks is passed on in chunks, and no body as none. */
 function bodyHeaders({ headers, method = 'GET' }: IncomingMessage): string[] {
   if (headers['transfer-encoding'] !== undefined) return ['transfer-encoding', 'chunked'];
   const isSaid = headers['content-length'] !== undefined || withoutBody.has(method);

@@ -72,7 +72,7 @@ export function refuseBrokenRequests(
     );
     const headers = { ...rendered.headers, 'x-request-id': id };
     sendRaw(socket, rendered.status, rendered.body, headers);
-    // Whoever reads the body learns why it ended, before Node tells it that the connection closed.
+    // The reader of the body gets the reason before Node emits that the connection closed.
     if (exchange) socket.prependOnceListener('close', () => exchange.request.destroy(error));
   });
 }

@@ -5,7 +5,7 @@ import { createIndexedSet, type IndexedMember } from '../../lib/indexed-set.ts';
 
 /** One open WebSocket, as its handler sees it. */
 export interface TextSocket {
-  /** True while the peer takes no more; `onDrain` tells when it does. */
+  /** True while the peer takes no more; `onDrain` is called when it does. */
   readonly full: boolean;
   /** True once no more work is to be begun: the server stops. */
   readonly draining: boolean;

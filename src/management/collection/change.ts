@@ -158,7 +158,7 @@ export async function runMemberAction(
   });
 }
 
-/** In turn with changes of the member, unless the action goes on beside them. */
+/** In turn with changes of the member, unless the action runs beside them. */
 export async function withMember<T>(
   context: CollectionContext,
   request: CollectionRequest,

@@ -53,7 +53,7 @@ function requestedAction(
   { body, caller, params, prefix, resource, rest }: CollectionRequest,
   key: string,
 ): IdempotentRequest {
-  // What a token with selectors may not see, no other answer of its user tells it.
+  // A token with selectors must not get what it may not see by repeating a request of its user.
   const whose = caller.narrowed(resource.name) ? `${caller.userId} ${caller.tokenId}` : caller.userId;
   return { userId: whose, key, content: [prefix, resource.name, ...rest, String(params), body] };
 }

@@ -7,7 +7,7 @@ import type { LimitStatus } from '../../events/strategies/limit.ts';
 import { ingestResource } from '../../events/strategies/resources.ts';
 import type { StatusRecord } from './status-schema.ts';
 
-/** How the event engine is doing, as the API tells it. Nothing is opened for that. */
+/** How the event engine is doing, as the API shows it. Nothing is opened for that. */
 export async function statusOf(opened: EventControl | null): Promise<StatusRecord> {
   if (opened === null) return notRunning;
   const status = await opened.engine.status();

@@ -9,7 +9,7 @@ export interface WatcherLogin {
   lasts(): Promise<boolean>;
 }
 
-/** Who watches what goes on, in whatever protocol: so many at most, and each for as long as their login lasts. */
+/** The watchers of live events, in any protocol: so many at most, and each for as long as their login lasts. */
 export interface Watchers {
   /**
    * @param end called when the login has ended, more than once where it does not help

@@ -94,7 +94,7 @@ export class ClientStream {
 
   /**
    * Writes at the end of this turn of the event loop, with all that comes until then: an upstream in haste sends many
-   * frames at once, and a write costs more than a frame. `full` tells whether the client takes more.
+   * frames at once, and a write costs more than a frame. `full` is true when the client takes no more.
    */
   gather(text: string): void {
     if (this.#pendingText === '') process.nextTick(() => this.#send());

@@ -10,7 +10,7 @@ interface ErrorFrameContext {
   redact(this: void, text: string): string;
 }
 
-/** The frame that tells `error` to the client, before its connection is reset. */
+/** The frame that sends `error` to the client, before its connection is reset. */
 export function errorFrame(
   { facts: { codec, exchange }, redact }: ErrorFrameContext,
   error: GatewayError,

@@ -61,7 +61,7 @@ export class AttemptedTarget {
     this.#running.succeeded(at - this.#clock - (this.#attempt?.startedMs ?? 0));
   }
 
-  /** The attempt failed in a way that tells nothing of the account, which is asked once more. */
+  /** The attempt failed in a way that says nothing about the account, which is tried once more. */
   attemptFailed(failure: Failure): void {
     this.#close({ outcome: 'failed', error: tracedError(failure) });
   }

@@ -23,7 +23,7 @@ export type Step =
   | { readonly do: 'send-again' }
   /** The target is sent this instead. */
   | { readonly do: 'send'; readonly request: OutgoingRequest }
-  /** The target has failed, and another is asked: to go on with `partial` where that is not null. */
+  /** The target has failed, and another is tried: to continue `partial` where that is not null. */
   | { readonly do: 'ask-another'; readonly partial: PartialAnswer | null }
   /** The target has failed, and so would any other. */
   | { readonly do: 'give-up' };

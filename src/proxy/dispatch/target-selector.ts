@@ -85,7 +85,7 @@ export class TargetSelector {
   }
 
   /**
-   * An answer of `target` broke off in the middle, and only others that `fits` takes can go on with it.
+   * An answer of `target` broke off in the middle, and only others that `fits` accepts can continue it.
    * @returns those that cannot
    */
   interrupted(target: Target, kind: FaultKind, canContinue: (target: Target) => boolean): Target[] {

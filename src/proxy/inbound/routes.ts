@@ -170,7 +170,7 @@ export function loggedPath(path: string): string {
 
 /**
  * The wire format in whose dialect an error for this path is written. Where several are spoken, the header that
- * all of Anthropic's clients send tells them apart.
+ * all of Anthropic's clients send distinguishes them.
  */
 export function dialectOf(path: string, headers: IncomingHttpHeaders = {}): WireFormat {
   const surface = matchPath(path)?.surface;

@@ -23,7 +23,7 @@ export type ModelSearch =
 
 /**
  * The first field `model` of the JSON object in `body`. Reads no further than that, so that a body that names
- * its model first costs the same at any size; `topLevel` tells whether it is the only one and the rest is sound.
+ * its model first costs the same at any size; `topLevel` returns whether it is the only one and the rest is sound.
  */
 export function findModel(body: Buffer): ModelSearch {
   const open = skipSpace(body, afterByteOrderMark(body));

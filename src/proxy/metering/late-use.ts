@@ -18,7 +18,7 @@ export interface LateUseContext {
 }
 
 /**
- * Counts what a response used that was made in the background, which its provider tells only to those who read it: in the
+ * Counts what a response used that was made in the background, which its provider reports only where it is read: in the
  * ledger, at the request that made it, and in its budgets. What was counted before is not counted again.
  * @param route where the response is kept
  */

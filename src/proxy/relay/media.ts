@@ -42,7 +42,7 @@ export class MediaRelay implements AnswerReader {
   #bufferedBytes = 0;
   /** True once the client has been sent something. */
   #passing = false;
-  /** What the request alone tells of its use. */
+  /** The usage by the request alone. */
   #requestUsage: MeasuredUsage | null = null;
 
   constructor(context: ReaderContext, media: MediaCodec) {

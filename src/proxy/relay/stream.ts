@@ -33,7 +33,7 @@ export class StreamRelay {
   readonly #client: ClientStream;
   readonly #headers: IncomingHttpHeaders;
   readonly #tap: Tap;
-  /** What the client has of it, where another target is to go on with that; null where chunks pass unread. */
+  /** What the client has of it, where another target is to continue that; null where chunks pass unread. */
   #whole: WholeFrames | null;
   /** On the way to the client. All else looks at the upstream's own bytes. */
   readonly #model: AnswerModel;
@@ -179,7 +179,7 @@ export class StreamRelay {
     return this.#pass(buffered);
   }
 
-  /** The request's bytes are let go of, unless they are needed to keep the answer or to have another target go on with it. */
+  /** Releases the request's bytes, unless they are needed to store the answer or to continue it at another target. */
   #release(firstBytes: Buffer | null): void {
     this.#keepsAnswer = this.#context.sink.committed(firstBytes, this.#whole === null);
     if (this.#whole === null && !this.#keepsAnswer) this.#context = released(this.#context);
@@ -232,7 +232,7 @@ export class StreamRelay {
     this.#interrupt(error, facts, this.endsFrame ? cutEnding(this.#context, error) : null);
   }
 
-  /** Another target goes on with what the client has, if that can be. */
+  /** Another target continues what the client has, if possible. */
   #handOver(whole: WholeFrames, error: GatewayError, facts: StreamFacts): void {
     this.#settled = true;
     const frames = whole.allFrames();

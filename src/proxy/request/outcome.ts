@@ -43,13 +43,13 @@ export interface InterruptedAnswer {
   readonly status: number;
   readonly streamed: boolean;
   readonly answerUsage: AnswerUsage;
-  /** What another target can go on with; null where the answer ends here. */
+  /** What another target can continue; null where the answer ends here. */
   readonly partial: PartialAnswer | null;
   /** What the client is sent before the reset where it does. */
   readonly ending: Buffer | null;
 }
 
-/** Where the reader of an upstream's answer tells what it sees. */
+/** The calls of the reader of an upstream's answer. */
 export interface AnswerSink {
   /** The head of the answer. */
   head(status: number, headers: IncomingHttpHeaders): void;

@@ -6,7 +6,7 @@ import type { Target } from '../../combos/target.ts';
 import type { GatewayError } from '../../lib/error.ts';
 import type { PriorUsage } from './answer-usage.ts';
 
-/** A streamed answer that broke off after its first words, while it is open for another target to go on with. */
+/** A streamed answer that broke off after its first words, while another target can still continue it. */
 export interface PartialAnswer {
   /** Has written all that the client has. */
   readonly writer: PartWriter;
@@ -23,7 +23,7 @@ export interface RequestInFormat extends Omit<RequestTranslation, 'body' | 'conv
   readonly request: JsonObject;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** Whether another target could go on with its answer. */
+  /** Whether another target could continue its answer. */
   readonly continuable: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface OutgoingRequest {
   readonly dropped: readonly string[];
   /** Null where the target takes the client's own format. */
   readonly translation: RequestInFormat | null;
-  /** The answer that broke off and that the target goes on with; null for one that begins. */
+  /** The answer that broke off and that the target continues; null for a new one. */
   readonly partial: PartialAnswer | null;
   /** What that has used up to then. */
   readonly priorUsage: PriorUsage | null;

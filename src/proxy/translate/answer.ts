@@ -38,7 +38,7 @@ export class TranslatedAnswer {
   readonly #response: ResponseSink;
   readonly #client: ClientStream;
   readonly #writer: PartWriter;
-  /** What the client has of it, where another target could go on with that. */
+  /** What the client has of it, where another target could continue that. */
   readonly #prefix: AnswerPrefix | null;
   /** The client was sent the start of an answer. */
   readonly #started: boolean;
@@ -80,7 +80,7 @@ export class TranslatedAnswer {
       });
   }
 
-  /** True once the client has content, of this answer or of one that it goes on with. */
+  /** True once the client has content, of this answer or of one that it continues. */
   get committed(): boolean {
     return this.#client.state === 'committed';
   }
@@ -174,7 +174,7 @@ export class TranslatedAnswer {
     this.#buffer = '';
   }
 
-  /** Of the request, unless another target may have to go on with its answer. */
+  /** Of the request, unless another target may have to continue its answer. */
   #release(): void {
     const { facts, sink } = this.#context;
     const isFinal = !facts.plan.options.continueStream;

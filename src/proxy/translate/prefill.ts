@@ -14,7 +14,7 @@ export function prefillOf({ format, provider }: Pick<Target, 'format' | 'provide
 const formats = ['openai-chat', 'anthropic-messages', 'gemini', 'ollama'] as const;
 
 /**
- * The target in a format in which it can go on with an answer; null where it has none. Where no word of the answer was
+ * The target in a format in which it can continue an answer; null where it has none. Where no word of the answer was
  * written yet, it is as it was.
  */
 export function continuationTarget(target: Target, { text }: Pick<AnswerPrefix, 'text'>): Target | null {

@@ -42,8 +42,8 @@ export type Translate<T> = (
 export type Named = { tools: Pick<ToolNames, 'wireName'> };
 
 /**
- * Translates a request that goes on with a conversation, and settles those of its exchanges that are followed by more of them.
- * Null where nothing of it is stored. The pieces of `body` may be shared with the cache: they must not be changed.
+ * Translates a request that continues a conversation, and settles those of its exchanges that are followed by more of
+ * them. Null where nothing of it is stored. The pieces of `body` may be shared with the cache: they must not be changed.
  */
 export function translateWith<T extends Named>(
   beginning: Beginning,

@@ -87,7 +87,7 @@ export function createSettledTurns(maxBytes = MAX_BYTES): SettledTurns {
   };
 }
 
-/** The conversation that the body goes on with; of several the one of which it repeats most. */
+/** The conversation that the body continues; of several the one of which it repeats most. */
 function longestOf(
   conversations: Iterable<Beginning>,
   body: Buffer,

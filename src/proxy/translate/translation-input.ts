@@ -18,7 +18,7 @@ export interface TranslationOptions {
   refusedFields: readonly string[];
   /** Tokens that it writes at most; null where that is not known. */
   outputCap: number | null;
-  /** The answer that it shall go on with; '' where it begins one. */
+  /** The answer that it is to continue; '' where it begins one. */
   prefix: string;
   /** Fits the schema of a tool to what it takes. */
   fit: FitSchema;

@@ -39,7 +39,7 @@ export interface AttemptControl {
   fail(error: unknown): void;
 }
 
-/** What an attempt tells its reader. After `onEnd` or `onFailure` nothing more comes. */
+/** The calls of an attempt to its reader. After `onEnd` or `onFailure` nothing more comes. */
 export interface AttemptReader {
   onHead(status: number, headers: IncomingHttpHeaders, attempt: AttemptControl): void;
   /** False: no more until `resume()` is called. */

@@ -41,7 +41,7 @@ export function connectionPart(input: ConnectionPartInput): Part {
       restarts: false,
       openRequests: () => null,
       start: () => setActive(id, true),
-      // What was sent through it goes on.
+      // Requests that were sent through it continue.
       async stop() {
         await setActive(id, false);
         return { interrupted: 0 };

@@ -16,7 +16,7 @@ export interface DashboardPartInput {
 const DRAIN_MS = 5000;
 const BUILD = 'the pages are not built: run `npm run build:dashboard` in the clone';
 
-/** The pages for people. Stopped, they answer 503, and the management API goes on. */
+/** The pages for people. Stopped, they answer 503; the management API still works. */
 export function dashboardPart({ built, endpoints, gate, now, version }: DashboardPartInput): Part {
   const missing = () => built() === false;
   return {

@@ -9,7 +9,7 @@ export interface ProtocolServer {
   counts(): CallCounts;
   /** Speaks the protocol with itself. @returns what came of it @throws what went wrong */
   selfTest(): Promise<string>;
-  /** Ends what goes on without a request that waits for it; absent where there is no such thing. */
+  /** Ends work that no request waits for; absent where there is none. */
   cancelAll?(): void;
 }
 

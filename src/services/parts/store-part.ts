@@ -107,7 +107,7 @@ function file(damage: string | null): Finding {
   return { status: 'fail', output: `The database file ${damage}` };
 }
 
-/** An outage is no failure: requests go on with what is in memory. */
+/** An outage is not a failure: requests use what is in memory. */
 function server({ outage, place, waiting }: ServerState): Finding {
   const away = outage();
   if (away === null) return { status: 'pass', output: `${place} answers` };

@@ -3,7 +3,7 @@ import { iso } from '../part.ts';
 import { taskRow } from '../schema.ts';
 import type { TaskRecord, Tasks } from './tasks.ts';
 
-/** What was begun through this API and goes on by itself. Admins see all of it, others what they began. */
+/** Tasks that were started through this API. Admins see all of them, others their own. */
 export function tasksResource({ tasks }: { tasks: Tasks }): Resource {
   return {
     name: 'tasks',

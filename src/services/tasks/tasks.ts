@@ -15,7 +15,7 @@ export interface NewTask {
   message: string;
 }
 
-/** Work that goes on after its request was answered, in the store so that its end is known after a crash as well. */
+/** Work that continues after its request was answered, in the store so that its end is known after a crash as well. */
 export interface Tasks {
   /** Begins a task. Returns its id. */
   begin(task: NewTask): Promise<string>;

@@ -44,7 +44,7 @@ interface Restoration {
 }
 
 /**
- * Undoes what the gateway wrote into a tool's files since they were last restored. A file that nobody has touched
+ * Undoes what the gateway wrote into a tool's files since they were last restored. A file that was not touched
  * since becomes what it was, byte for byte. From one that has changed only the gateway's entries are taken, and what
  * stood in their places is put back.
  * @throws GatewayError `not_found` when there is nothing to undo or no such backup

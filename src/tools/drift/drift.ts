@@ -1,4 +1,4 @@
-/** As much of a tool's state as tells what has drifted. */
+/** The part of a tool's state that shows what has drifted. */
 interface Drift {
   /** Entries that no longer are what the gateway wrote there. */
   drifted: readonly string[];

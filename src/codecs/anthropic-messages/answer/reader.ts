@@ -47,7 +47,7 @@ const announcing: Readonly<Record<string, string>> = table({
 /** Reads a messages stream (Anthropic API reference, "Streaming Messages"). */
 class MessagesReader implements PartReader {
   readonly #open = new Map<number | null, OpenBlock>();
-  /** Calls whose input is no JSON: whether they were cut off tells what comes after them. */
+  /** Calls whose input is not JSON: what comes after them shows whether they were cut off. */
   #broken: number[] = [];
   #next = 0;
   #ended = false;

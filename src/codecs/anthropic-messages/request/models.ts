@@ -17,7 +17,7 @@ export interface ModelTraits {
 
 const allEfforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-/** For a name that tells no version: another vendor's model, or an alias. */
+/** For a name without a version: another vendor's model, or an alias. */
 const unknown: ModelTraits = { thinking: 'either', efforts: allEfforts, sampling: true, saysOff: true };
 
 interface Generation {

@@ -34,7 +34,7 @@ export function messageList(messages: readonly Message[]): JsonObject[] {
   for (const message of messages) {
     const content = message.role === 'system' ? remindersOf(message) : blocksOf(message.parts);
     const role = message.role === 'assistant' ? 'assistant' : 'user';
-    // A turn of the user that says nothing is a turn all the same: without it the vendor would go on with its own.
+    // A turn of the user that says nothing is a turn all the same: without it the vendor would continue its own.
     if (content.length === 0 && !(message.role === 'user' && isTextual(message))) continue;
     const last = turns.at(-1);
     if (last?.role === role) last.content.push(...content);
@@ -132,7 +132,7 @@ function resultText(content: unknown): MessageBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(objectOf);
 }
 
-/** The vendor refuses white space at the end of an answer that it shall go on with. */
+/** The vendor refuses white space at the end of an answer that it is to continue. */
 function trimmed(turns: Turn[]): Turn[] {
   const last = turns.at(-1);
   const block = last?.content.at(-1);

@@ -40,7 +40,7 @@ interface CandidateSoFar {
   /** The content without its parts; null while none came. */
   content: Content | null;
   parts: ContentPart[];
-  /** The call that goes on in the next part. */
+  /** The call that continues in the next part. */
   open: { call: FunctionCall; args: PartialArgs } | null;
 }
 
@@ -111,7 +111,7 @@ function addLogprobs(target: JsonObject, later: JsonObject): void {
   }
 }
 
-/** Adds a part; the first of a chunk may go on with the last of the one before. */
+/** Adds a part; the first of a chunk may continue the last of the one before. */
 function addPart(soFar: CandidateSoFar, part: ContentPart, first: boolean): void {
   if (contentName(part) === 'functionCall') {
     addCall(soFar, part, objectOf(part.functionCall));

@@ -53,7 +53,7 @@ export function partsIn(candidate: Candidate): ContentPart[] {
   return listOf(objectOf<Content>(candidate.content).parts).filter(isObject);
 }
 
-/** Why a candidate ended; '' while it goes on. */
+/** Why a candidate ended; '' until then. */
 export function finishReasonIn(candidate: Candidate): string {
   return textOf(candidate.finishReason);
 }

@@ -30,7 +30,7 @@ export class PartialArgs {
   }
 }
 
-/** Whether a call goes on in a later part. */
+/** Whether a call continues in a later part. */
 export function willContinue(call: FunctionCall): boolean {
   return call.willContinue === true;
 }

@@ -37,7 +37,7 @@ const typeOfExtension: Readonly<Record<string, string>> = table({
   mov: 'video/quicktime',
 });
 
-/** The type that the end of an address tells; null when it tells none. */
+/** The type by the extension of an address; null when there is none. */
 export function typeOfUrl(url: string): string | null {
   const path = /^[a-z]+:\/\/[^/]*([^?#]*)/i.exec(url)?.[1] ?? '';
   const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();

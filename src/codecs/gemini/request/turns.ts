@@ -52,7 +52,7 @@ function joined(messages: readonly Message[]): GeminiTurn[] {
   };
   for (const { parts, role } of messages) {
     const turnParts = role === 'system' ? remindersOf(parts) : parts;
-    // A turn of the user that says nothing is a turn all the same: without it the vendor would go on with its own.
+    // A turn of the user that says nothing is a turn all the same: without it the vendor would continue its own.
     if (turnParts.some(speaks) || (role === 'user' && isEmpty({ parts })))
       push(role === 'assistant' ? 'model' : 'user', turnParts);
   }

@@ -9,7 +9,7 @@ import type { Called, OllamaAnswer, OllamaMessage, ToolCall } from '../wire.ts';
 
 /**
  * The token counters of an answer's last line (API reference, "Generate a chat message"): the whole prompt, and all
- * that was generated, thinking included; the format tells neither cached input nor reasoning apart. Null when
+ * that was generated, thinking included; the format reports neither cached input nor reasoning separately. Null when
  * nothing was counted.
  */
 export function countersUsage(answer: OllamaAnswer): Usage | null {

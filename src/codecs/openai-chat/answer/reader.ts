@@ -253,7 +253,7 @@ function citationOf(annotation: Annotation, block: number, from: number): Stream
   return { type: 'citation', block, citation };
 }
 
-/** The text of a chunk whose first choice goes on with text, and that says nothing else; null for any other. */
+/** The text of a chunk whose first choice continues a text and that has nothing else; null for any other. */
 function plainText(data: string): string | null {
   const chunk: ChoiceChunk | null = parseObject(data);
   const choice: ChatChoice | undefined = chunk === null ? undefined : firstChoice(chunk);

@@ -27,7 +27,7 @@ const MAX_USER_ID = 64;
 /** Room for an answer where the client set no bound: the format's own default is 16, and the whole context of its older models 4,096. */
 const ROOM = 2_048;
 
-/** A conversation as a completions request: one text, which the model goes on with. */
+/** A conversation as a completions request: one text, which the model continues. */
 export function encodeRequest(
   conversation: Conversation,
   dialect: Dialect,

@@ -8,7 +8,7 @@ const labels: Readonly<Record<Message['role'], string>> = {
   assistant: 'Assistant:',
 };
 
-/** What a model writes when it goes on with the user's next turn by itself. */
+/** What a model writes when it continues with the user's next turn by itself. */
 export const NEXT_TURN = `\n\n${labels.user}\n`;
 
 interface Turn {
@@ -18,7 +18,7 @@ interface Turn {
 
 /**
  * A conversation as one text for a model that can only continue a text: labelled turns, the last of them
- * the assistant's, which is empty or holds what it shall go on with.
+ * the assistant's, which is empty or holds what it is to continue.
  */
 export function transcript({ messages, system }: Conversation): string {
   const turns: Turn[] = [];

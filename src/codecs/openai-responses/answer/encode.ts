@@ -8,7 +8,7 @@ type Event = JsonObject & { type: string };
 /** Fields that are set only at the end of a response, with their values while it is in progress. */
 const unfinished = { status: 'in_progress', output: [], usage: null, error: null, incomplete_details: null };
 
-/** Status of a finished response and the event that tells it. */
+/** Status of a finished response and the event that reports it. */
 const terminalEvents: Readonly<Record<string, string>> = table({
   completed: 'response.completed',
   incomplete: 'response.incomplete',

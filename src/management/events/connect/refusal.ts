@@ -24,7 +24,7 @@ const unimplemented: StatusCode = { name: 'unimplemented', number: 12 };
 
 /**
  * An error as a client of gRPC, of gRPC-Web or of Connect reads it: in the headers of an answer without a body, or as JSON.
- * @param contentType of the request, which tells the protocol
+ * @param contentType of the request, which names the protocol
  */
 export function callRefusal(error: GatewayError, contentType: string | undefined): Answer {
   const { name, number } = error.code === 'method_not_allowed' ? unimplemented : codes[error.kind];

@@ -32,7 +32,7 @@ const LONGEST_TEXT = 200;
 const waiting: QueueLimit = { most: 2, leaveOut: 'oldest' };
 
 type Response = MessageInitShape<typeof SubscribeResponseSchema>;
-/** What tells a response to a request from one that is pushed. */
+/** What distinguishes a response to a request from a pushed one. */
 type Reference = Readonly<Record<'ack' | 'responseId', string>>;
 type Item =
   | { readonly kind: 'request'; readonly request: SubscribeRequest; handled(): void }

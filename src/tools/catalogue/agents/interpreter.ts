@@ -30,7 +30,7 @@ export const interpreter: Tool = {
         ],
         names: ['default.yaml'],
         settings: [
-          // What stands before the first slash tells LiteLLM the API, and is not sent.
+          // The text before the first slash selects LiteLLM's API, and is not sent.
           { path: ['llm', 'model'], value: 'openai/<model>' },
           { path: ['llm', 'api_base'], value: '<base_url>' },
           { path: ['llm', 'api_key'], value: '<api_key>' },
