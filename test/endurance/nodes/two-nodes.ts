@@ -144,13 +144,11 @@ async function setUp({ database, nodes, upstream }: World, limit: number): Promi
   };
   await made('/api/combos', { name: 'mix', targets: ['flaky/m-1', 'chat/m-1'] });
   await made('/api/budgets', { scope: 'key', subject: 'limited', metric: 'requests', period: 'day', limit });
+  // Each connection may reach another worker, and a change reaches the other gateway's within a second.
   await waitFor('the combo at the other gateway', async () => {
-    const reply = await exchange(nodes[1]?.port ?? 0, {
-      method: 'GET',
-      path: '/v1/models',
-      headers: bearer(open),
-    });
-    return reply.text.includes('"mix"');
+    const ask = { method: 'GET', path: '/v1/models', headers: bearer(open) };
+    const replies = await Promise.all(Array.from({ length: 16 }, () => exchange(nodes[1]?.port ?? 0, ask)));
+    return replies.every(({ text }) => text.includes('"mix"'));
   });
   return { open, limited, limit };
 }
