@@ -20,7 +20,7 @@ interface Inlining {
 export function inlined(
   root: JsonObject,
   lost: Lost,
-  { from, unresolved: kept }: Inlining = { from: root, unresolved: () => null },
+  { from, unresolved }: Inlining = { from: root, unresolved: () => null },
 ): JsonObject {
   const open = new Map<string, number>();
   let written = 0;
@@ -30,7 +30,7 @@ export function inlined(
     if (open.size > 0) written += 1;
     const { $ref: reference } = schema;
     if (typeof reference !== 'string') return inner(schema, depth);
-    const stays = kept(schema);
+    const stays = unresolved(schema);
     if (stays !== null) return stays;
     const own = without(schema, '$ref');
     const target = leadsTo(root, reference);
