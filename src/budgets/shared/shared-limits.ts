@@ -69,7 +69,7 @@ export function createShared({ failureMode, onOutage, ready, ...input }: SharedI
   const report = (counters: readonly Counter[]): void => {
     if (reporter.isBusy()) return;
     void reporter.report(counters).then(() => {
-      const next = waiters.unasked();
+      const next = waiters.unrequested();
       if (next.length > 0) report(next);
     });
   };
@@ -94,8 +94,8 @@ export function createShared({ failureMode, onOutage, ready, ...input }: SharedI
       if (!ready()) return setOutage(true);
       waiters.askAgain();
       const due = reporter.due();
-      const unasked = waiters.unasked();
-      if (due !== null || unasked.length > 0) report([...new Set([...unasked, ...(due ?? [])])]);
+      const unrequested = waiters.unrequested();
+      if (due !== null || unrequested.length > 0) report([...new Set([...unrequested, ...(due ?? [])])]);
     },
     async close() {
       if (ready() && !outage) await reporter.close();
@@ -144,7 +144,7 @@ function wait(claims: readonly Claim[], context: WaitContext): Promise<ClaimRefu
       resolve(full ? { claim, kind: 'full' } : unavailable(claims));
     });
     waiters.add(waiter);
-    report(waiters.unasked());
+    report(waiters.unrequested());
   });
 }
 

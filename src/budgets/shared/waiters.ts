@@ -17,7 +17,7 @@ export interface Waiters {
   /** Answers those for which `decide` has an answer; null: they are held, undefined: they wait on. */
   answer(decide: (waiter: Waiter) => ClaimRefusal | null | undefined): void;
   /** The counters that were not asked yet for some request. */
-  unasked(): Counter[];
+  unrequested(): Counter[];
   /** What the requests may use of a counter, each, which is asked for them now. */
   askFor(counter: Counter): number[];
   /** Asks for all of them again. */
@@ -39,7 +39,7 @@ export function createWaiters(): Waiters {
         return answer === undefined;
       });
     },
-    unasked() {
+    unrequested() {
       const counters = new Set<Counter>();
       for (const { requested, claims } of waiters)
         for (const { counter } of claims)

@@ -5,4 +5,4 @@ export const KEEP_ALIVE_MS = 30_000;
 export const MAX_HEAD_BYTES = 131_072;
 
 /** Connections that are kept for further requests, and those that never carried one. */
-export type PoolKind = 'kept' | 'fresh';
+export type PoolKind = 'reused' | 'fresh';

@@ -45,7 +45,7 @@ export async function openPools({ client, connectMs, listening }: PoolsInput): P
 }
 
 function createPools(open: (origin: string, kind: PoolKind) => Client): Pools {
-  const pools = { kept: new Map<string, Client>(), fresh: new Map<string, Client>() };
+  const pools = { reused: new Map<string, Client>(), fresh: new Map<string, Client>() };
   /** By base URL, then by path: a request finds its own without building a name for it. */
   const endpoints = new Map<string, Map<string, Endpoint>>();
   const poolOf = (kind: PoolKind, origin: string): Client => {
@@ -63,7 +63,7 @@ function createPools(open: (origin: string, kind: PoolKind) => Client): Pools {
       const all = Object.values(paths).filter((one) => one !== undefined);
       const url = new URL(upstreamUrl(baseUrl, path, all));
       const endpoint = {
-        upstream: poolOf('kept', url.origin),
+        upstream: poolOf('reused', url.origin),
         fresh: () => poolOf('fresh', url.origin),
         origin: url.origin,
         host: url.host,
@@ -74,7 +74,7 @@ function createPools(open: (origin: string, kind: PoolKind) => Client): Pools {
       return endpoint;
     },
     async close() {
-      await Promise.all([...pools.kept.values(), ...pools.fresh.values()].map((pool) => pool.destroy()));
+      await Promise.all([...pools.reused.values(), ...pools.fresh.values()].map((pool) => pool.destroy()));
     },
   };
 }
@@ -84,7 +84,7 @@ function ownClients(connectMs: number, listening: Listening): (origin: string, k
   return (origin, kind) =>
     createClient(origin, {
       connect,
-      keepAlive: kind === 'kept',
+      keepAlive: kind === 'reused',
       keepAliveMs: KEEP_ALIVE_MS,
       maxHeadBytes: MAX_HEAD_BYTES,
     });

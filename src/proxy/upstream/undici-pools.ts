@@ -5,7 +5,7 @@ import { createConnector } from './connector.ts';
 import { KEEP_ALIVE_MS, MAX_HEAD_BYTES, type PoolKind } from './pool-limits.ts';
 
 /** undici keeps no connection with a pipelining of 0. */
-const PIPELINING: Readonly<Record<PoolKind, number>> = { kept: 1, fresh: 0 };
+const PIPELINING: Readonly<Record<PoolKind, number>> = { reused: 1, fresh: 0 };
 
 /** Pools of undici's, for `upstream.http_client: "undici"`. */
 export function undiciPools(

@@ -47,7 +47,7 @@ export function decodeRequest(body: ResponsesRequest, shared: SharedTools | null
   const input = readInput(body.input);
   const instructions = textAt(body, 'instructions');
   const text = objectOf<TextOption>(objectAt(body, 'text'));
-  const withDefaults = { ...body, ...unasked(body) };
+  const withDefaults = { ...body, ...withoutDefaults(body) };
   const fields = extraFields(withDefaults, knownFields);
   return {
     ...emptyConversation(textOf(body.model)),
@@ -88,7 +88,7 @@ const included: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Fields without what every format does unasked. */
-function unasked(body: ResponsesRequest): ResponsesRequest {
+function withoutDefaults(body: ResponsesRequest): ResponsesRequest {
   const include = listAt(body, 'include').filter((name) => !included.has(name));
   return {
     ...(body.truncation === 'disabled' ? { truncation: null } : {}),
