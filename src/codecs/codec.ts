@@ -54,7 +54,10 @@ export interface AnswerFraming {
   endings: { cut: BrokenEnding; reported: BrokenEnding };
   /** A complete non-streamed answer as the frames of a stream. */
   framesOf(response: Record<string, unknown>): Frame[];
-  /** A complete stream as the non-streamed answer (for an upstream that streamed unasked). Null when it cannot be assembled. */
+  /**
+   * A complete stream as the non-streamed answer (for an upstream that streamed without a request for it). Null when
+   * it cannot be assembled.
+   */
   assemble(frames: Frame[]): Record<string, unknown> | null;
 }
 

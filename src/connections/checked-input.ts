@@ -10,7 +10,7 @@ import { oauthClientOf } from './oauth/client.ts';
 import type { ConnectionChange, ConnectionRecord, NewConnectionInput } from './schema.ts';
 import type { ConnectionPatch, NewConnection } from './store.ts';
 
-/** A new connection of what was sent. @throws GatewayError that names the member */
+/** A new connection of what was sent. @throws GatewayError that names the field */
 export function newConnectionOf(input: NewConnectionInput, listening: Listening): NewConnection {
   const provider = connectable(input.provider);
   const credential = credentialOf(provider, input);
@@ -31,7 +31,7 @@ export function newConnectionOf(input: NewConnectionInput, listening: Listening)
   };
 }
 
-/** What is to change of a connection. @throws GatewayError that names the member */
+/** What is to change of a connection. @throws GatewayError that names the field */
 export function patchOf(
   record: ConnectionRecord,
   change: ConnectionChange,
@@ -97,13 +97,13 @@ function connectable(id: string): Provider {
 }
 
 interface ParsedCredential {
-  /** To be sealed; null for none. */
+  /** To be encrypted; null for none. */
   text: string | null;
   /** What it is, where it is more than a key. */
   account: Account | null;
 }
 
-/** The credential that was given. @throws GatewayError that names the member */
+/** The credential that was given. @throws GatewayError that names the field */
 function credentialOf(
   provider: Provider,
   { api_key = null, oauth = null }: Pick<ConnectionChange, 'api_key' | 'oauth'>,

@@ -47,7 +47,7 @@ export interface Action {
   summary: string;
   /** Who may: a permission of the table. */
   permission: string;
-  /** The members beside `action`; none when absent. */
+  /** The fields beside `action`; none when absent. */
   input?: z.ZodObject;
   /** Whether it can be done to the member now; it is advertised only then. */
   possible?(row: Row): boolean;
@@ -62,7 +62,7 @@ export interface Action {
   run(row: Row, input: Record<string, unknown>, caller: Caller): Promise<Outcome>;
 }
 
-/** A change of the collection that `create` and `update` make. Both throw GatewayErrors that name the member. */
+/** A change of the collection that `create` and `update` make. Both throw GatewayErrors that name the field. */
 export interface Write {
   permission: string;
   input: z.ZodObject;
@@ -81,7 +81,7 @@ export interface CreateResult {
   taskId?: string;
 }
 
-/** A condition on a member: `state = 'running'`. All conditions of a group hold, of the groups any. */
+/** A condition on a field: `state = 'running'`. All conditions of a group hold, of the groups any. */
 export interface Condition {
   attribute: string;
   operator: '=' | '!=' | '<' | '<=' | '>' | '>=' | '==' | '!==' | '=~' | '!~';
@@ -114,11 +114,11 @@ export interface Resource {
   name: string;
   title: string;
   summary: string;
-  /** The record as it is shown. Its members may be filtered, sorted by and chosen, unless `hidden` has them. */
+  /** The record as it is shown. Its fields may be filtered, sorted by and chosen, unless `hidden` has them. */
   record: z.ZodObject;
   /** Who may read: a permission of the table. */
   read: string;
-  /** What a filter may name beside the members of the record, e.g. the `top` of sums. */
+  /** What a filter may name beside the fields of the record, e.g. the `top` of sums. */
   filters?: Attributes;
   /** Members that only holders of a permission see: `process: 'services:operate'`. */
   guarded?: Readonly<Record<string, string>>;

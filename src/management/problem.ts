@@ -35,7 +35,7 @@ const classes: Readonly<Record<ErrorKind, string>> = {
 
 /**
  * An error of the management API: ManageIQ's object and a problem of RFC 9457 in one. `code` is the gateway's own word,
- * `param` the member at fault.
+ * `param` is the wrong field.
  */
 export function problem(error: GatewayError, requestId: string): Record<string, unknown> {
   const { code, kind, message, param, status } = error;

@@ -43,7 +43,7 @@ export interface ModelInPath {
   withoutHeaders?: readonly string[];
   /** Members that every body has. */
   members?: Readonly<Record<string, string>>;
-  /** What the header `anthropic-beta` names goes into this member, as a list of those that are known here. */
+  /** What the header `anthropic-beta` names goes into this field, as a list of those that are known here. */
   betas?: { member: string; supported: readonly string[] };
 }
 

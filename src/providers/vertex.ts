@@ -27,7 +27,7 @@ export const vertex: Provider = {
     vendorFields: true,
     googleSignatures: true,
     strictMessages: true,
-    // It takes the tier in a header, and refuses the member.
+    // It takes the tier in a header, and refuses the field.
     fieldNames: { serviceTier: null },
   },
   modelsPath: null,

@@ -54,7 +54,7 @@ interface Walk {
   length: number;
   /** The id that was not found; null where the chain has its beginning. */
   missing: string | null;
-  /** It is there, sealed with another key. */
+  /** It is there, encrypted with another key. */
   sealed: boolean;
 }
 
@@ -135,7 +135,7 @@ export function portable(item: unknown): unknown[] {
   return textOf(item['encrypted_content']) === '' ? [] : readableItem(content);
 }
 
-/** An item for a provider of this format that looks nothing up: as it is, unless it is sealed for another format. */
+/** An item for a provider of this format that looks nothing up: as it is, unless it is encrypted for another format. */
 export function readableItem(item: unknown): unknown[] {
   const sealed = isObject(item) ? textOf(item['encrypted_content']) : '';
   return sealed !== '' && extractEncryptedReasoning(sealed) !== null ? [] : [item];

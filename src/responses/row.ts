@@ -46,11 +46,11 @@ function joined(input: string, response: string): string {
 /** Between rows and what they say. */
 export interface ResponseEncryption {
   seal(content: Content): Row;
-  /** Null for a row that another key has sealed, or that is damaged. */
+  /** Null for a row that was encrypted with another key, or that is damaged. */
   open(row: Row): Content | null;
 }
 
-/** Rows sealed with `key`, each bound to its id and to the gateway key that may read it. */
+/** Rows encrypted with `key`, each bound to its id and to the gateway key that may read it. */
 export function createResponseEncryption({ key, name }: NamedKey): ResponseEncryption {
   const boundTo = (id: string, keyId: string) => `responses ${keyId} ${id}`;
   return {

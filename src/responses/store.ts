@@ -32,7 +32,10 @@ export interface ResponseStoreOptions {
 }
 
 export interface ResponseStore extends ResponseMemory {
-  /** Deletes what has expired or is beyond the bound, and seals what an earlier version left unsealed. @returns how many it deleted */
+  /**
+   * Deletes what has expired or is beyond the bound, and encrypts what an earlier version left unencrypted. @returns
+   * how many it deleted
+   */
   sweep(): Promise<number>;
 }
 

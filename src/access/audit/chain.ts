@@ -10,7 +10,7 @@ export interface ChainEnd {
 export const chainStart: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
 
 /**
- * The one spelling of a value: members in the order of their code units, no blanks, and escaped whatever moves a
+ * The one spelling of a value: fields in the order of their code units, no blanks, and escaped whatever moves a
  * terminal's cursor or ends a line for some reader (C1 controls, line separators, marks of writing direction); JSON
  * itself escapes the rest. Values that JSON does not have are left out, as JSON does.
  */
@@ -58,7 +58,7 @@ export function parseRecord(line: string): AuditRecord | null {
 export function faultOf(line: string, record: AuditRecord | null, end: ChainEnd | null): string | null {
   if (record === null) return 'it is not a record';
   const { hash: recordedHash, ...open } = record;
-  // A changed spelling could hide a member twice, of which a reader sees the other one.
+  // A changed spelling could contain a field twice, of which a reader sees the other one.
   if (canonicalJson(record) !== line) return 'it is not spelled as it was written';
   if (hashOf(open) !== recordedHash) return 'its hash does not fit what it says';
   if (end === null) return null;

@@ -3,7 +3,7 @@ import type { AuditEntry } from './schema.ts';
 
 /**
  * The second line of defence: those who tell the log of a change leave secrets out, and what they overlook is masked
- * here, by the name of the member and by how known secrets look. It also bounds what one record can hold.
+ * here, by the name of the field and by how known secrets look. It also bounds what one record can hold.
  */
 
 const MAX_TEXT = 2000;
@@ -53,7 +53,7 @@ function value(input: unknown, depth: number, isSecret: boolean): unknown {
   return Object.fromEntries(maskedMembers);
 }
 
-/** Not the name by which JavaScript reaches a prototype: readers of JSON drop such members. */
+/** Not the name by which JavaScript reaches a prototype: readers of JSON drop such fields. */
 function plainName(name: string): string {
   return name === '__proto__' ? '[__proto__]' : text(name);
 }

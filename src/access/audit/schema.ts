@@ -43,7 +43,7 @@ export const auditRecord = auditEntry.extend({
   time: z.iso.datetime(),
   /** The hash of the record before; 64 zeros in the first. */
   prev: z.string().regex(/^[0-9a-f]{64}$/),
-  /** SHA-256, hex, of the canonical JSON of all other members. */
+  /** SHA-256, hex, of the canonical JSON of all other fields. */
   hash: z.string().regex(/^[0-9a-f]{64}$/),
 });
 

@@ -1,7 +1,7 @@
 /**
  * Rules of OpenCode and its descendants by which they ask before everything. Without them they run commands and write
- * files unasked (seen with opencode 1.18.33 and kilo 7.7.7). A user's rule for one of these names is replaced, so each is
- * named.
+ * files without asking (seen with opencode 1.18.33 and kilo 7.7.7). A user's rule for one of these names is replaced,
+ * so each is named.
  */
 export const askFirst = JSON.stringify({
   '*': 'ask',

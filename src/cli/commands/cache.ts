@@ -30,7 +30,7 @@ export const cacheCommand: Command = {
   },
 };
 
-/** The members of a row, without what the API adds to each. */
+/** The fields of a row, without what the API adds to each. */
 function* rowFields(row: unknown): Iterable<[string, unknown]> {
   for (const [name, value] of Object.entries(Object(row)))
     if (Object.hasOwn(cacheRow.shape, name)) yield [name, value];

@@ -3,7 +3,7 @@ export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof shells)[number];
 
 /*
- * Each script asks the program itself at every Tab, with `completion SHELL --candidates -- WORDS`, and so knows the
+ * Each script asks the program itself at every Tab, with `completion SHELL --candidates -- WORDS`, and so always has the
  * names of this installation. It calls the program as it was typed, so that it works for `bin/gateway` too. A line of
  * the answer is a word, a tab and what it means; no line means that file names may follow.
  */

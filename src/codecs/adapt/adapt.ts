@@ -230,7 +230,7 @@ function refusal(param: string, what: string): GatewayError {
 const TOOL_SEARCH = 'tool_search_tool_';
 
 /**
- * Tools that only another format knows: Anthropic's are refused by name, because the model would be offered abilities
+ * Tools that only another format has: Anthropic's are refused by name, because the model would be offered abilities
  * that do not exist; those of the responses format are offered by Codex on every request and left out.
  */
 function keptTools(tools: readonly Tool[], target: WireFormat, dropped: string[]): Tool[] {

@@ -105,7 +105,7 @@ function opens(piece: Buffer, after: number, bracket: number): boolean {
   return bracket === OPEN_OBJECT || piece[skipSpace(piece, open + 1)] !== CLOSE_LIST;
 }
 
-/** Whether the string at `at` is the value of the member `key`. */
+/** Whether the string at `at` is the value of the field `key`. */
 function isValueOf(piece: Buffer, at: number, key: Buffer): boolean {
   const colon = skipSpaceBack(piece, at - 1);
   if (piece[colon] !== COLON) return false;

@@ -56,7 +56,7 @@ export function sessionOf(
   if (named !== null) return { key: `header:${named}`, continues: true };
   const { cacheKey, user } = namesIn(body);
   if (cacheKey !== null) return { key: `cache:${cacheKey}`, continues: true };
-  // Anthropic's member is for any user; Claude Code writes its session into it.
+  // Anthropic's field is for any user; Claude Code writes its session into it.
   if (user?.includes('session')) return { key: `user:${user}`, continues: true };
   const first = body[0];
   return first === undefined ? null : beginningOf(first, format);
@@ -70,8 +70,8 @@ const eitherName = /che_key|user_id/g;
 const MAX_TEXT = 1_000;
 
 /**
- * The literals of the texts of these members, which may stand anywhere: the last of each, for tools write them behind the
- * turns, and the calls in those may have members of the same names.
+ * The literals of the texts of these fields, which may stand anywhere: the last of each, for tools write them behind the
+ * turns, and the calls in those may have fields of the same names.
  */
 function namesIn(body: readonly Buffer[]): { cacheKey: string | null; user: string | null } {
   let cacheKey: string | null = null;
@@ -86,7 +86,7 @@ function namesIn(body: readonly Buffer[]): { cacheKey: string | null; user: stri
   return { cacheKey, user };
 }
 
-/** The literal of the text of a member whose key ends at `end`. */
+/** The literal of the text of a field whose key ends at `end`. */
 function memberText(piece: Buffer, key: Buffer, end: number): string | null {
   const start = end - key.length;
   if (start < 0 || end > piece.length || piece.compare(key, 0, key.length, start, end) !== 0) return null;

@@ -26,14 +26,14 @@ export function storedAccount(authType: string, text: string): Account | null {
   return read(authType, json).account;
 }
 
-/** The text of a login, to be sealed. */
+/** The text of a login, to be encrypted. */
 export function accountText(account: OAuthAccount): string {
   return JSON.stringify(account);
 }
 
 /**
  * What kind of credential an owner gave: a JSON document is one of those that the provider takes beside keys.
- * @throws GatewayError that names the member at fault, and never repeats a value
+ * @throws GatewayError that names the wrong field, and never repeats a value
  */
 export function accountOf(provider: Provider, text: string): Account | null {
   if (!text.trimStart().startsWith('{')) return null;

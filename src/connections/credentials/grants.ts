@@ -9,7 +9,7 @@ export interface StoredLogin {
   name: string;
   /** Why there is no grant; null where nothing is known of it. */
   lastError: string | null;
-  /** The sealed text that it was read from: another one means that another process has written. */
+  /** The encrypted text that it was read from: another one means that another process has written. */
   sealed: string;
 }
 

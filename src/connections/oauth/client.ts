@@ -7,7 +7,7 @@ import { checkedUrl } from './endpoint.ts';
 /**
  * The client that an owner describes, with what the provider says of logins there, and with what is known of the
  * connection from earlier. Its secret is never taken from earlier: the endpoints to which it goes may be others now.
- * @throws GatewayError that names the member
+ * @throws GatewayError that names the field
  */
 export function oauthClientOf(
   provider: Provider,

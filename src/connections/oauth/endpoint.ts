@@ -106,7 +106,7 @@ function urlIn(document: Record<string, unknown>, name: string): string | null {
 /**
  * Addresses to which a secret is sent: https, or http on this machine; nothing that `http/outbound/outbound.ts` refuses, which
  * is looked at once more when the name is resolved.
- * @throws GatewayError naming the member
+ * @throws GatewayError naming the field
  */
 export function checkedUrl(text: string, param: string): URL {
   const url = URL.parse(text);

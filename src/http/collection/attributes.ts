@@ -2,16 +2,16 @@ import type { z } from 'zod';
 
 /**
  * How the values of an attribute are compared. A `time` is ISO 8601 text that compares as the instant it names, a `map`
- * has members of any name (`labels`), each of them a text.
+ * has fields of any name (`labels`), each of them a text.
  */
 export type Kind = 'text' | 'number' | 'boolean' | 'time' | 'list' | 'map' | 'object';
 
-/** The attributes that a caller may name, and what they are. One member of an object is named `health.status`. */
+/** The attributes that a caller may name, and what they are. A field of an object is named `health.status`. */
 export type Attributes = ReadonlyMap<string, Kind>;
 
 /**
  * The attributes of a record, from its schema.
- * @param hidden members that the caller may not see: they are as if they did not exist
+ * @param hidden fields that the caller may not see: they are as if they did not exist
  */
 export function attributesOf(record: z.ZodObject, hidden: ReadonlySet<string>): Attributes {
   const attributes = new Map<string, Kind>();
@@ -28,14 +28,14 @@ export function attributesOf(record: z.ZodObject, hidden: ReadonlySet<string>): 
   return attributes;
 }
 
-/** The kind of an attribute or of one member of a map (`labels.team`); undefined for what is neither. */
+/** The kind of an attribute or of one field of a map (`labels.team`); undefined for what is neither. */
 export function kindAt(attributes: Attributes, name: string): Kind | undefined {
   const dot = name.indexOf('.');
   const isMember = dot > 0 && dot < name.length - 1 && attributes.get(name.slice(0, dot)) === 'map';
   return attributes.get(name) ?? (isMember ? 'text' : undefined);
 }
 
-/** The value of an attribute; undefined where the row has none. The names of a map's members may have dots in them. */
+/** The value of an attribute; undefined where the row has none. The names of a map's fields may have dots in them. */
 export function valueAt(row: Readonly<Record<string, unknown>>, attribute: string): unknown {
   if (Object.hasOwn(row, attribute)) return row[attribute];
   const dot = attribute.indexOf('.');

@@ -69,7 +69,7 @@ function revisionPart(row: Readonly<Record<string, unknown>>, revision: string |
   return digest(revision === null ? row : { id: row['id'], revision }, measured);
 }
 
-/** 96 bits of the SHA-256 of a value's JSON, its members in order of their names. */
+/** 96 bits of the SHA-256 of a value's JSON, its fields in order of their names. */
 function digest(value: object, without: ReadonlySet<string>): string {
   const canonical = JSON.stringify(value, (_name, member: unknown) => {
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;

@@ -7,7 +7,7 @@ const MAX_DEPTH = 64;
 
 export type Members = Record<string, unknown>;
 
-/** Whether a value is an object with members. */
+/** Whether a value is an object with fields. */
 export function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -29,7 +29,7 @@ export function validated(schema: z.ZodObject, input: unknown, at = ''): Members
   throw atFault(path === '' ? 'body' : path, issue?.message ?? 'cannot be used');
 }
 
-/** The refusal of what a caller gave, naming the member. */
+/** The refusal of what a caller gave, naming the field. */
 export function atFault(param: string, problem: string): GatewayError {
   return new GatewayError('invalid_request', `"${param}": ${problem}`, { param });
 }

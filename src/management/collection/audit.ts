@@ -65,7 +65,7 @@ function decidesOverRights({ create, remove, update }: AuditedResource): boolean
   );
 }
 
-/** The members of both sides that differ. */
+/** The fields of both sides that differ. */
 export function changedAttributes(before: Members, after: Members): { before: Members; after: Members } {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (name) => !isDeepStrictEqual(before[name], after[name]),

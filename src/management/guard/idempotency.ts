@@ -15,7 +15,7 @@ export interface IdempotentRequest {
 
 /**
  * Answers to requests that carried an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07), for a day.
- * They may hold what is shown once, so they are kept sealed.
+ * They may hold what is shown once, so they are stored encrypted.
  */
 export interface IdempotencyStore {
   /**

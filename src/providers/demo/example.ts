@@ -22,7 +22,7 @@ const byFormat: Readonly<Record<string, string>> = {
 
 /**
  * Values for strings whose name says what will be done with them. Commands are harmless whatever the user wrote,
- * because a coding tool may run them unasked.
+ * because a coding tool may run them without asking.
  */
 const byName: readonly [RegExp, string][] = [
   [/^(cmd|commands?|script|shell|code|source)$/i, 'echo "Modelgate demo"'],
@@ -47,7 +47,9 @@ export function exampleInput(toolName: string, userText: string): string {
   return isRisky(toolName) ? 'echo "Modelgate demo"' : shortened(userText);
 }
 
-/** A plausible value for `schema`, with the user's text where a free string is wanted. Only required members are filled. */
+/**
+ * A plausible value for `schema`, with the user's text where a free string is wanted. Only required fields are filled.
+ */
 export function exampleOf(schema: JsonObject, userText: string): unknown {
   return exampleValue(schema, {
     root: schema,
@@ -61,7 +63,7 @@ export function exampleOf(schema: JsonObject, userText: string): unknown {
 interface Place {
   root: JsonObject;
   userText: string;
-  /** Name of the member that the value is for. */
+  /** Name of the field that the value is for. */
   name: string;
   depth: number;
   /** Shared by all places of one example: a schema that refers to itself can describe any number of values. */

@@ -25,7 +25,7 @@ const repeated: Readonly<Record<string, unknown>> = {
   user: null,
 };
 
-/** The finished response with every member that Open Responses requires. */
+/** The finished response with every field that Open Responses requires. */
 export function responseOf(reply: Reply, request: JsonObject, context: Context): JsonObject {
   const incomplete = reply.end === 'length';
   const item = itemOf(reply, context, incomplete ? 'incomplete' : 'completed');

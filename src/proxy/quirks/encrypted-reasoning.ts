@@ -27,7 +27,7 @@ export function withoutEncryptedReasoning(
   };
 }
 
-/** What servers say that want the reasoning before each call back. */
+/** The errors of servers that require the reasoning before each call. */
 const missingReasoning =
   /reasoning_content.{0,60}(must be passed|is missing)|missing.{0,10}reasoning_content/i;
 

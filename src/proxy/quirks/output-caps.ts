@@ -29,7 +29,9 @@ export function createOutputCaps(): OutputCaps {
   };
 }
 
-/** The most that a target's model writes, as the target said it or else as the catalogue does; null where neither knows. */
+/**
+ * The most that a target's model writes, as the target reported it or else by the catalogue; null where neither has it.
+ */
 export function rememberedOutputCap(caps: OutputCaps, target: Target): number | null {
   return caps.of(target) ?? target.outputLimit ?? null;
 }

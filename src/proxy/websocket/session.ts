@@ -195,7 +195,7 @@ interface AnswerMemory {
 }
 
 /**
- * Responses that their request does not want stored are remembered on the connection alone; others are kept as those of
+ * Responses with `store: false` are remembered on the connection alone; others are kept as those of
  * any request. Of a warm-up there is nothing but its input.
  */
 function answerMemory(

@@ -82,7 +82,7 @@ function nodeAt(tree: Node, keys: readonly Key[]): Node {
   return node;
 }
 
-/** Of two members of one name the later counts, as in JavaScript. */
+/** Of two fields of one name the later counts, as in JavaScript. */
 function childIndex(node: Node, key: Key): number {
   if (typeof key === 'number') return key;
   return (node.children ?? []).findLastIndex((child) => child.children?.[0]?.value === key);

@@ -4,7 +4,7 @@ const closed = { additionalProperties: false };
 const calls = 'view_image';
 const session = '00000000-0000-4000-8000-000000000000';
 
-/** Codex's: messages of a developer, tools in a namespace, a search in the web, reasoning that comes back sealed. */
+/** Codex's: messages of a developer, tools in a namespace, a search in the web, reasoning that comes back encrypted. */
 export const responsesSample: Sample = {
   path: '/responses',
   headers: {

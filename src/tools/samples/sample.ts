@@ -1,7 +1,7 @@
 import type { JsonObject } from '../files/value.ts';
 
 /**
- * The first request of a conversation as a tool sends it: every member, header and kind of tool that it has, without its
+ * The first request of a conversation as a tool sends it: every field, header and kind of tool that it has, without its
  * texts. So it shows what a model of another format is not sent.
  */
 export interface Sample {

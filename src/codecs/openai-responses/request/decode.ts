@@ -87,7 +87,7 @@ const included: ReadonlySet<unknown> = new Set([
   'web_search_call.action.sources',
 ]);
 
-/** Fields without what every format does unasked. */
+/** The request without fields that ask for what every format does by default. */
 function withoutDefaults(body: ResponsesRequest): ResponsesRequest {
   const include = listAt(body, 'include').filter((name) => !included.has(name));
   return {

@@ -1,8 +1,8 @@
 import type { Tool } from '../../tool.ts';
 
 /**
- * Qwen Code knows models by their id and the variable of their key. Variables in the `env` group of its settings count
- * where neither the environment nor a .env file sets them.
+ * Qwen Code identifies models by their id and the variable of their key. Variables in the `env` group of its settings
+ * count where neither the environment nor a .env file sets them.
  */
 export const qwen: Tool = {
   id: 'qwen',
