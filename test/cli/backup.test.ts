@@ -35,7 +35,7 @@ describe('gateway backup and restore', () => {
     const { file, includes_key } = made.json() as { file: string; includes_key: boolean };
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(includes_key, true);
-    assert.match(made.stderr, /storage\.key is in it/);
+    assert.match(made.stderr, /It contains storage\.key/);
     await sandbox.run(['keys', 'add', 'later']);
     const refused = await sandbox.run(['restore', file, '--yes']);
     assert.notEqual(refused.code, 0);
