@@ -70,7 +70,7 @@ describe('the money that is left at a provider', () => {
     assert.match(balance?.error ?? '', /answered 500/);
     assert.doesNotMatch(JSON.stringify(balance), /secret/);
     upstream().always(json(200, { data: { available_balance: 'much' } }));
-    assert.match((await refreshed('moonshot'))?.error ?? '', /not known/);
+    assert.match((await refreshed('moonshot'))?.error ?? '', /unknown form/);
   });
 
   it('is no amount for a key without a limit', async () => {
