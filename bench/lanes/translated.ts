@@ -73,7 +73,7 @@ function translatedStreamLane(id: string, title: string, framesPerWrite: number)
     againstRelay: true,
     rounds: (scale) => scale.rounds,
     async warmUp(side, { load, scale }) {
-      const count = Math.ceil(scale.warmUp / 10);
+      const count = Math.ceil(scale.warmUp / 40);
       await load.loop(loopJob(side, planOf(side), { connections, seconds: 0, count }));
     },
     async sample(side, context) {
