@@ -84,7 +84,8 @@ const checkedFiles: Plugin = {
       done.add(file);
     };
     for (const file of Object.keys(bundle)) follow(file, []);
-    const root = fileURLToPath(new URL('../', import.meta.url));
+    // Ids have slashes on every system.
+    const root = fileURLToPath(new URL('../', import.meta.url)).replaceAll('\\', '/');
     const shared = [...this.getModuleIds()]
       .filter((id) => id.startsWith(`${root}src/`))
       .map((id) => id.slice(root.length));

@@ -1,4 +1,5 @@
 import { createAnswerWatch } from './answer-watch.ts';
+import { createReconnectingClient, reconnect, SILENCE_MS } from './client.ts';
 
 /** A channel of Redis by which processes tell each other what may be lost: who is not connected does not hear it. */
 export interface RedisChannel {
@@ -17,29 +18,13 @@ export interface RedisChannelInput {
   silenceMs?: number;
 }
 
-const CONNECT_MS = 2_000;
 const PING_MS = 3_000;
-/** A connection on which nothing comes for so long is given up. */
-const SILENCE_MS = 10_000;
-const MAX_PAUSE_MS = 500;
 
-/** Connects in the background, and again whenever the connection is lost. The package is loaded only here and in `redis.ts`. */
+/** Connects in the background, and again whenever the connection is lost. */
 export async function openRedisChannel(input: RedisChannelInput): Promise<RedisChannel> {
   const { channel, onListening, onMessage, silenceMs = SILENCE_MS, url } = input;
-  const { createClient } = await import('@redis/client');
-  const connect = () =>
-    createClient({
-      url,
-      disableOfflineQueue: true,
-      pingInterval: PING_MS,
-      socket: {
-        connectTimeout: CONNECT_MS,
-        socketTimeout: silenceMs,
-        reconnectStrategy: (tries) => Math.min(MAX_PAUSE_MS, 50 * 2 ** Math.min(tries, 10)),
-      },
-    });
-  const sender = connect();
-  const listener = connect();
+  const connect = () => createReconnectingClient({ url, silenceMs, pingMs: PING_MS });
+  const [sender, listener] = await Promise.all([connect(), connect()]);
   // The connection of the budgets tells of a Redis that is away.
   for (const client of [sender, listener]) client.on('error', () => {});
   let subscribed = false;
@@ -57,8 +42,7 @@ export async function openRedisChannel(input: RedisChannelInput): Promise<RedisC
     send(text) {
       if (!sender.isReady) return;
       if (!watch.maySend()) {
-        sender.destroy();
-        sender.connect().catch(() => {});
+        reconnect(sender);
         return watch.answered();
       }
       sender.publish(channel, text).then(watch.answered, watch.answered);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createAnswerWatch } from './answer-watch.ts';
+import { CONNECT_MS, createReconnectingClient, reconnect, SILENCE_MS } from './client.ts';
 
 export interface RedisConnection {
   /** Whether there is a connection. */
@@ -24,32 +25,18 @@ export interface RedisConnectionInput {
   silenceMs?: number;
 }
 
-const CONNECT_MS = 2_000;
-const MAX_PAUSE_MS = 500;
-const SILENCE_MS = 10_000;
-
 export function redisScript(text: string): RedisScript {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Connects to Redis, waiting 2 seconds at most, and again whenever the connection is lost. The package is loaded only here. */
+/** Connects to Redis, waiting 2 seconds at most, and again whenever the connection is lost. */
 export async function connectRedis({
   onError,
   onReady,
   silenceMs = SILENCE_MS,
   url,
 }: RedisConnectionInput): Promise<RedisConnection> {
-  const { createClient } = await import('@redis/client');
-  const client = createClient({
-    url,
-    // Who has to wait for a connection decides by what is at hand.
-    disableOfflineQueue: true,
-    socket: {
-      connectTimeout: CONNECT_MS,
-      socketTimeout: silenceMs,
-      reconnectStrategy: (tries) => Math.min(MAX_PAUSE_MS, 50 * 2 ** Math.min(tries, 10)),
-    },
-  });
+  const client = await createReconnectingClient({ url, silenceMs });
   client.on('error', onError);
   client.on('ready', onReady);
   const watch = createAnswerWatch(silenceMs);
@@ -57,8 +44,7 @@ export async function connectRedis({
   const send = async (command: string[]): Promise<unknown> => {
     if (!watch.maySend()) {
       watch.answered();
-      client.destroy();
-      client.connect().catch(() => {});
+      reconnect(client);
       onError(new Error(`Redis has not answered for ${silenceMs / 1_000} s`));
     }
     // Without a connection, the client refuses it at once.

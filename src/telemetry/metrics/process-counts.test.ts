@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { madeEntry } from '../../../test/support/ledger.ts';
+import { madeAttempt, madeTrace } from '../../../test/support/trace.ts';
 import type { Trace, TracedAttempt } from '../../combos/trace.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import { MAX_MODELS } from './bounded-names.ts';
@@ -8,29 +9,10 @@ import { createHttpMetrics } from './http-metrics.ts';
 import { createProcessCounter, type ProcessCounts } from './process-counts.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 
-const attempt: TracedAttempt = {
-  connectionId: 'con_1',
-  connection: 'one',
-  provider: 'openai',
-  model: 'gpt-5',
-  startedMs: 0,
-  durationMs: 375,
-  status: 200,
-  outcome: 'answered',
-  error: null,
-  effect: null,
-};
+const attempt = madeAttempt({ durationMs: 375 });
 
-const traceOf = (attempts: TracedAttempt[]): Trace => ({
-  requested: 'gpt-5',
-  via: [],
-  combo: null,
-  strategy: null,
-  candidates: [],
-  skipped: [{ ...attempt, reason: 'budget', detail: 'no room' }],
-  affinity: null,
-  attempts,
-});
+const traceOf = (attempts: TracedAttempt[]): Trace =>
+  madeTrace(attempts, { skipped: [{ ...attempt, reason: 'budget', detail: 'no room' }] });
 
 const failedAttempt: TracedAttempt = {
   ...attempt,

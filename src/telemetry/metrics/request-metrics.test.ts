@@ -1,35 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { madeEntry } from '../../../test/support/ledger.ts';
-import type { Trace, TracedAttempt } from '../../combos/trace.ts';
+import { madeAttempt, madeTrace } from '../../../test/support/trace.ts';
 import { MAX_MODELS } from './bounded-names.ts';
 import type { HistogramFamily, Labels, ScalarFamily } from './family.ts';
 import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
-
-const attemptOf = (changes: Partial<TracedAttempt>): TracedAttempt => ({
-  connectionId: 'con_1',
-  connection: 'one',
-  provider: 'openai',
-  model: 'gpt-5',
-  startedMs: 0,
-  durationMs: 200,
-  status: 200,
-  outcome: 'answered',
-  error: null,
-  effect: null,
-  ...changes,
-});
-
-const traceOf = (attempts: TracedAttempt[]): Trace => ({
-  requested: 'gpt-5',
-  via: [],
-  combo: null,
-  strategy: null,
-  candidates: [],
-  skipped: [],
-  affinity: null,
-  attempts,
-});
 
 function scalar(metrics: RequestMetrics, name: string): ScalarFamily {
   const found = metrics.families().find((family) => family.name === `modelgate_${name}`);
@@ -101,9 +76,9 @@ describe('request metrics', () => {
   it('counts attempts, and the targets that a request went on to', () => {
     const metrics = createRequestMetrics();
     const error = { code: 'upstream_unreachable', message: 'a secret text' };
-    const failed = attemptOf({ outcome: 'failed', error, durationMs: 100 });
-    const other = attemptOf({ connectionId: 'con_2', provider: 'anthropic', model: 'claude' });
-    metrics.count(madeEntry({ provider: 'anthropic', model: 'claude' }), traceOf([failed, failed, other]));
+    const failed = madeAttempt({ outcome: 'failed', error, durationMs: 100 });
+    const other = madeAttempt({ connectionId: 'con_2', provider: 'anthropic', model: 'claude' });
+    metrics.count(madeEntry({ provider: 'anthropic', model: 'claude' }), madeTrace([failed, failed, other]));
     assert.equal(
       seriesValue(scalar(metrics, 'upstream_attempts'), {
         provider: 'openai',
