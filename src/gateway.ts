@@ -267,6 +267,7 @@ async function open(input: OpenInput): Promise<Listening> {
         ? refusalWithHeaders(error, id)
         : renderError(error, path, id, received),
     connections: { ...configuredLimit(config, input.log), isProbe: (path) => probes.has(path) },
+    fastPath: { takes: isModelPath, onRequest: (exchange) => serveModels(context, exchange) },
     onRequest: (exchange) => serve({ ...opened, flushed }, exchange, draining),
     onHttp2Request: (exchange) => opened.management.eventService.serve(exchange),
     onUpgrade: (request, socket, head, id) =>

@@ -266,6 +266,7 @@ async function open(
         ? refusalWithHeaders(error, id)
         : renderError(error, path, id, received),
     connections: { ...shareOfConnections(config, count, log), isProbe: (path) => probes.has(path) },
+    fastPath: { takes: isServedHere, onRequest: (exchange) => serveModels(context, exchange) },
     onRequest(exchange) {
       if (isServedHere(exchange.path)) return serveModels(context, exchange);
       forwarded.add(exchange);

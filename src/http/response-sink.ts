@@ -38,3 +38,14 @@ export interface ResponseSink {
   /** `close` comes once, when the answer has ended or its peer is gone. */
   on(event: 'close' | 'drain', listener: () => void): unknown;
 }
+
+/** Where a server's own answer goes. */
+export interface ServerSink extends ResponseSink {
+  readonly statusCode: number;
+  /** Whether all of the answer was given to the system. */
+  readonly writableFinished: boolean;
+  /** Whether the connection is kept for another request. It can be changed until the head is written. */
+  shouldKeepAlive: boolean;
+  once(event: 'close', listener: () => void): unknown;
+  destroy(): unknown;
+}

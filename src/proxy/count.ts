@@ -8,7 +8,7 @@ import type { WireFormat } from '../codecs/wire-format.ts';
 import type { Target } from '../combos/routing/resolve.ts';
 import { readBody } from '../http/body/body.ts';
 import { sendJson } from '../http/send.ts';
-import type { Exchange } from '../http/server/server.ts';
+import type { HttpExchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { ProxyContext } from './context.ts';
 import { joined } from './json/joined.ts';
@@ -28,7 +28,7 @@ export interface CountQuestion {
 
 interface Question {
   context: ProxyContext;
-  exchange: Exchange;
+  exchange: HttpExchange;
   format: WireFormat;
   counting: Counting;
   /** The request to count, its model as the client named it. */
@@ -46,7 +46,7 @@ const noCountStatuses: ReadonlySet<number> = new Set([404, 405, 501]);
  */
 export async function countTokens(
   context: ProxyContext,
-  exchange: Exchange,
+  exchange: HttpExchange,
   { format, named }: CountQuestion,
   principal: Principal,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Principal } from '../access/authenticate.ts';
 import { sendJson } from '../http/send.ts';
-import type { Exchange } from '../http/server/server.ts';
+import type { HttpExchange } from '../http/server/server.ts';
 import type { Grouping } from '../ledger/groupings.ts';
 import { isTimeZone } from '../ledger/time-buckets.ts';
 import { groupingList, parseGroupings } from '../ledger/usage-query.ts';
@@ -18,7 +18,7 @@ const MOST_DAYS = 366;
  */
 export async function serveOwnUsage(
   { now, usageBy, usageOf }: Pick<ProxyContext, 'now' | 'usageBy' | 'usageOf'>,
-  exchange: Exchange,
+  exchange: HttpExchange,
   { keyId, name }: Principal,
 ): Promise<void> {
   const query = new URLSearchParams(exchange.query);

@@ -3,7 +3,7 @@ import { codecOf } from '../codecs/index.ts';
 import { readBody } from '../http/body/body.ts';
 import { bodyMemory } from '../http/body/memory.ts';
 import type { AnyExchange } from '../http/exchange.ts';
-import type { Exchange } from '../http/server/server.ts';
+import type { HttpExchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import { type CacheAnswer, lookUpAnswer } from './answer-cache/cached.ts';
 import type { ProxyContext } from './context.ts';
@@ -42,7 +42,7 @@ export interface WithBody {
  */
 export function proxyRequest(
   context: ProxyContext,
-  exchange: Exchange,
+  exchange: HttpExchange,
   surface: RequestSurface,
   principal: Principal,
 ): Promise<void> {
@@ -71,7 +71,7 @@ export function proxyBody(
   );
 }
 
-async function readWhole({ config }: ProxyContext, { request }: Exchange): Promise<ReadRequest> {
+async function readWhole({ config }: ProxyContext, { request }: HttpExchange): Promise<ReadRequest> {
   const pieces = await readBody(request, { limitBytes: config.limits.bodyBytes });
   return { kind: 'body', pieces, memory: bodyMemory(pieces) };
 }

@@ -4,7 +4,7 @@ import { encodeFramesOf } from '../codecs/openai-responses/answer/encode.ts';
 import { DONE_FRAME } from '../codecs/openai-shared/choice-stream.ts';
 import type { Target } from '../combos/routing/resolve.ts';
 import { sendJson } from '../http/send.ts';
-import type { Exchange } from '../http/server/server.ts';
+import type { HttpExchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import { earlierItems, OTHER_KEY } from '../responses/chain.ts';
 import type { SizedResponse } from '../responses/stored.ts';
@@ -25,7 +25,7 @@ type StoredSurface = Extract<Surface, { kind: 'stored-response' }>;
  */
 export async function serveStored(
   context: ProxyContext,
-  exchange: Exchange,
+  exchange: HttpExchange,
   surface: StoredSurface,
   { keyId }: Principal,
 ): Promise<void> {
@@ -54,7 +54,7 @@ export async function serveStored(
 
 /** The events of a finished response, after the one that the client has seen last. */
 function sendAgain(
-  { id, request, response }: Exchange,
+  { id, request, response }: HttpExchange,
   storedResponse: JsonObject,
   query: URLSearchParams,
 ): void {
@@ -66,7 +66,7 @@ function sendAgain(
     .slice(lastSeen + 1);
   const head = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
   response.writeHead(200, { ...head, 'x-request-id': id });
-  response.end(request.method === 'HEAD' ? undefined : `${frames.join('')}${DONE_FRAME}`);
+  response.end(request.method === 'HEAD' ? '' : `${frames.join('')}${DONE_FRAME}`);
 }
 
 /** What the API reference has for these paths; anything else in the query stays here. */
@@ -84,7 +84,7 @@ const apiParameters = [
 /** Asks the connection that made a response for it. @throws GatewayError `not_found`, and those of `passOn` */
 async function serveForeign(
   context: ProxyContext,
-  exchange: Exchange,
+  exchange: HttpExchange,
   { id, part }: StoredSurface,
   keyId: string,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { readBody } from '../http/body/body.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import { sendJson } from '../http/send.ts';
 import { type AllowedHosts, checkHost } from '../http/server/allowed-hosts.ts';
-import type { Exchange } from '../http/server/server.ts';
+import type { HttpExchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { ProxyContext } from './context.ts';
 import { countTokens } from './count.ts';
@@ -26,7 +26,7 @@ export interface OwnerKey {
 
 export interface SurfaceContext extends ProxyContext {
   /** Told who sends a request of which the ledger keeps nothing. */
-  identified(exchange: Exchange, principal: Principal): void;
+  identified(exchange: HttpExchange, principal: Principal): void;
   hosts: AllowedHosts;
   owner: OwnerKey;
 }
@@ -38,7 +38,7 @@ const anonymous: Principal = { keyId: 'anonymous', name: 'anonymous', models: nu
  * Serves the model endpoints. Returns null for a path that is none of them.
  * @throws GatewayError to be rendered in the dialect of the path
  */
-export function serveModels(context: SurfaceContext, exchange: Exchange): Promise<void> | true | null {
+export function serveModels(context: SurfaceContext, exchange: HttpExchange): Promise<void> | true | null {
   const match = matchPath(exchange.path);
   if (match === null) return null;
   const { method } = exchange.request;
@@ -93,7 +93,7 @@ export function serveModels(context: SurfaceContext, exchange: Exchange): Promis
 
 async function showOllamaModel(
   { config, snapshot }: SurfaceContext,
-  exchange: Exchange,
+  exchange: HttpExchange,
   principal: Principal,
 ): Promise<void> {
   const body = await readBody(exchange.request, { limitBytes: config.limits.bodyBytes });

@@ -1,5 +1,5 @@
 import type { RequestHead } from '../http/exchange.ts';
-import type { Exchange } from '../http/server/server.ts';
+import type { HttpExchange } from '../http/server/server.ts';
 import { inputTokens, outputTokens } from '../ledger/buckets.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { LineLog } from '../lib/log.ts';
@@ -21,7 +21,7 @@ export interface ServedRequest {
 
 /** A request that is over, as it is logged. @param path without the query and without a key */
 export function servedRequest(
-  { clock, id, request, sentBefore }: Exchange,
+  { clock, id, request, sentBefore }: HttpExchange,
   { isProbe, path, status }: Pick<ServedRequest, 'isProbe' | 'path' | 'status'>,
 ): ServedRequest {
   return {

@@ -11,6 +11,12 @@ interface ReadOptions {
   timeoutMs?: number;
 }
 
+/** A request whose body may be there with its head. */
+interface MaybeWhole {
+  /** All of its body, which cannot be read any more then; null where it has to be read. */
+  takeWhole?(): Buffer | null;
+}
+
 const CHUNK_BYTES = 64 * 1024;
 /** 8 MiB, the largest window that an HTTP receiver must support (RFC 9659); larger ones are refused. */
 const ZSTD_WINDOW_LOG = 23;
@@ -38,13 +44,18 @@ const decoders: Readonly<Record<string, () => Transform>> = {
  * compressed data), `client_closed`, or the GatewayError that the request was destroyed with.
  */
 export function readBody(
-  request: IncomingMessage,
+  request: IncomingMessage & MaybeWhole,
   { limitBytes, timeoutMs }: ReadOptions,
 ): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const codings = codingsOf(request.headers['content-encoding']);
     refuseDeclaredLength(request, limitBytes);
     if (request.destroyed) throw clientClosed();
+    const whole = codings.length === 0 ? request.takeWhole?.() : null;
+    if (whole) {
+      resolve([whole]);
+      return;
+    }
     const pieces: Buffer[] = [];
     const stages: Transform[] = [];
     const counting: (() => void)[] = [];

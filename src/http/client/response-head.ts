@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { fieldName, fieldValue, LINE_END, validLines } from '../field-lines.ts';
 import { ExchangeError } from './error.ts';
 
 /** Where the body of a response ends (RFC 9112, 6.3). */
@@ -19,10 +20,6 @@ export interface ResponseHead {
   keepAliveMs: number | null;
 }
 
-const LINE_END = '\r\n';
-/** Lines without control characters, each but the last with a whole line end (RFC 9112, 2.2). */
-export const validLines = /^(?:[^\0-\x08\n-\x1f\x7f]*\r\n)*[^\0-\x08\n-\x1f\x7f]*$/;
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const digits = /^[0-9]{1,15}$/;
 const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: |$)/;
 
@@ -60,8 +57,9 @@ export function parseFields(text: string, from: number): IncomingHttpHeaders {
     const lineEnd = text.indexOf(LINE_END, start);
     const end = lineEnd === -1 ? text.length : lineEnd;
     const colon = text.indexOf(':', start);
-    if (colon === -1 || colon >= end) throw invalidName();
-    const name = nameOf(text.slice(start, colon));
+    const name = colon === -1 || colon >= end ? null : fieldName(text.slice(start, colon));
+    if (name === null)
+      throw new ExchangeError('HPE_INVALID_HEADER_TOKEN', 'a line of the head is not a field');
     const value = fieldValue(text, colon + 1, end);
     const earlier = Object.hasOwn(headers, name) ? headers[name] : undefined;
     if (earlier === undefined) {
@@ -71,36 +69,6 @@ export function parseFields(text: string, from: number): IncomingHttpHeaders {
     start = end + LINE_END.length;
   }
   return headers;
-}
-
-function invalidName(): ExchangeError {
-  return new ExchangeError('HPE_INVALID_HEADER_TOKEN', 'a line of the head is not a field');
-}
-
-/** Names as servers write them, in lower case: there are few, and every answer has a dozen. */
-const nameCache = new Map<string, string>();
-const MAX_CACHED_NAMES = 512;
-
-function nameOf(written: string): string {
-  const cached = nameCache.get(written);
-  if (cached !== undefined) return cached;
-  if (!token.test(written)) throw invalidName();
-  const name = written.toLowerCase();
-  if (nameCache.size < MAX_CACHED_NAMES && written.length < 64) nameCache.set(written, name);
-  return name;
-}
-
-/** Without the blanks around it. */
-function fieldValue(text: string, from: number, to: number): string {
-  let start = from;
-  let end = to;
-  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
-  return text.slice(start, end);
-}
-
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x09;
 }
 
 function optionsOf(value: string | string[] | undefined): string[] {

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Chunks } from './chunks.ts';
 import { closedEarly, ExchangeError } from './error.ts';
 import { Payload } from './payload.ts';
-import { parseFields, parseResponseHead, type ResponseHead, validLines } from './response-head.ts';
+import { validLines } from '../field-lines.ts';
+import { parseFields, parseResponseHead, type ResponseHead } from './response-head.ts';
 
 /** The calls of a reader for one response. */
 export interface ResponseEvents {

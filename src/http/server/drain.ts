@@ -1,4 +1,5 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
+import type { ServerSink } from '../response-sink.ts';
 
 export interface Drain {
   started(): boolean;
@@ -8,7 +9,11 @@ export interface Drain {
 }
 
 /** Waits until `open` has nothing left; `advance` must be called whenever something left. */
-export function createDrain(open: { size(): number; members(): { response: ServerResponse }[] }): Drain {
+export function createDrain(open: {
+  size(): number;
+  members(): { response: ServerSink }[];
+  closeIdle(): void;
+}): Drain {
   let drained: Promise<void> | null = null;
   let advance = () => {};
   const start = (server: Server, ms: number): Promise<void> =>
@@ -20,7 +25,7 @@ export function createDrain(open: { size(): number; members(): { response: Serve
       const timer = setTimeout(resolve, ms);
       advance = () => {
         // A connection whose answer began before the drain is idle only after this event.
-        setImmediate(() => server.closeIdleConnections());
+        setImmediate(() => open.closeIdle());
         if (open.size() > 0) return;
         clearTimeout(timer);
         resolve();

@@ -1,8 +1,9 @@
-import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../lib/error.ts';
 import { detach, PREFACE } from '../http2/prior-knowledge.ts';
+import type { ServerSink } from '../response-sink.ts';
 import { Agent as HttpAgent, request as httpRequest } from './node-http.ts';
 import { proxyHeader } from './proxy-header.ts';
 import { resetConnection } from './reset.ts';
@@ -29,7 +30,7 @@ export interface Forwarder {
 
 export interface ForwardedExchange {
   request: IncomingMessage;
-  response: ServerResponse;
+  response: ServerSink;
 }
 
 /** What speaks for one connection (RFC 9110, 7.6.1), and what was answered here already. */
@@ -132,13 +133,9 @@ export function createForwarder(path: string): Forwarder {
         outgoing.on('response', (answer) => {
           answer.on('error', () => resetConnection(response));
           if (answer.headers.connection === 'close') response.shouldKeepAlive = false;
-          response.writeHead(
-            answer.statusCode ?? 502,
-            answer.statusMessage,
-            endToEndHeaders(answer.rawHeaders),
-          );
+          response.writeHead(answer.statusCode ?? 502, endToEndHeaders(answer.rawHeaders));
           response.flushHeaders();
-          answer.pipe(response);
+          passOn(answer, response);
         });
         if (body === null) request.pipe(outgoing);
         else outgoing.end(Buffer.concat(body));
@@ -158,6 +155,14 @@ export function createForwarder(path: string): Forwarder {
       for (const one of spliced) one.destroy();
     },
   };
+}
+
+function passOn(answer: IncomingMessage, response: ServerSink): void {
+  answer.on('data', (bytes: Buffer) => {
+    if (!response.write(bytes)) answer.pause();
+  });
+  response.on('drain', () => answer.resume());
+  answer.on('end', () => response.end());
 }
 
 /** Methods that Node's client sends without a description of a body that is not there; others it sends in chunks. */

@@ -3,12 +3,12 @@ import type {
   IncomingMessage,
   OutgoingHttpHeaders,
   Server,
-  ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../../lib/error.ts';
 import { newId } from '../../lib/id.ts';
 import { behindPreface, type ParseError } from '../http2/prior-knowledge.ts';
+import type { ServerSink } from '../response-sink.ts';
 import { sendRaw } from '../send.ts';
 
 export interface RenderedError {
@@ -28,7 +28,7 @@ export interface RefusalOptions {
 
 interface OpenRequest {
   request: IncomingMessage;
-  response: ServerResponse;
+  response: ServerSink;
   id: string;
   path: string;
 }

@@ -9,7 +9,7 @@ const [[NAME, VALUE]] = Object.entries(noSniff) as [[string, string]];
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
 /** A longer piece is sent as it is: to copy it costs more than a second buffer. */
-const ONE_PIECE_BYTES = 16_384;
+export const ONE_PIECE_BYTES = 16_384;
 
 /**
  * Node's response, which sends `noSniff` with every answer, and each piece of a chunked one together with its
@@ -34,15 +34,9 @@ export class UnsniffedResponse<
   override write(piece: Piece, encoding: BufferEncoding, onSent?: OnSent): boolean;
   override write(piece: Piece, encoding?: BufferEncoding | OnSent, onSent?: OnSent): boolean {
     if (typeof encoding === 'string') return super.write(piece, encoding, onSent);
-    const bytes = typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length;
-    const isBare = bytes === 0 || bytes > ONE_PIECE_BYTES || !this.chunkedEncoding || this.writableCorked > 0;
-    if (isBare || !(typeof piece === 'string' || Buffer.isBuffer(piece))) return super.write(piece, encoding);
-    const size = bytes.toString(16);
-    // Bytes as Latin-1, a text as bytes: Node would put the head before a text, and its Latin-1 would become UTF-8 with it.
-    const chunk =
-      typeof piece === 'string'
-        ? Buffer.from(`${size}\r\n${piece}\r\n`)
-        : `${size}\r\n${piece.toString('latin1')}\r\n`;
+    const isWhole = this.chunkedEncoding && this.writableCorked === 0;
+    const chunk = isWhole && piece.length > 0 ? chunkOf(piece) : null;
+    if (chunk === null) return super.write(piece, encoding);
     const socket = this.#begun ? this.#socketWithRoom(chunk.length) : null;
     if (socket !== null) return socket.write(chunk, 'latin1', encoding);
     // Node adds nothing to what it takes for no chunk.
@@ -66,6 +60,20 @@ export class UnsniffedResponse<
     const waiting = socket.writableLength;
     return this.writableLength === waiting && waiting + bytes < socket.writableHighWaterMark ? socket : null;
   }
+}
+
+/**
+ * A piece as a chunk (RFC 9112, 7.1), with its size and line ends: bytes as Latin-1, a text as bytes. Node would put the head before a
+ * text, and its Latin-1 would become UTF-8 with it.
+ * @returns null for a piece that is better sent as it is, between its size and its line end
+ */
+export function chunkOf(piece: Piece): Buffer | string | null {
+  if (typeof piece === 'string') {
+    const bytes = Buffer.byteLength(piece);
+    return bytes > ONE_PIECE_BYTES ? null : Buffer.from(`${bytes.toString(16)}\r\n${piece}\r\n`);
+  }
+  if (piece.length > ONE_PIECE_BYTES || !Buffer.isBuffer(piece)) return null;
+  return `${piece.length.toString(16)}\r\n${piece.toString('latin1')}\r\n`;
 }
 
 type Piece = string | Uint8Array;

@@ -8,11 +8,13 @@ import { createIndexedSet, type IndexedSet } from '../../lib/indexed-set.ts';
 import type { AnyExchange } from '../exchange.ts';
 import type { Http2Exchange } from '../http2/exchange.ts';
 import { createHttp2Connections, type Http2Connections } from '../http2/http2.ts';
+import type { ServerSink } from '../response-sink.ts';
 import { refuseUpgrade, sendJson, sendRaw } from '../send.ts';
 import { type ConnectionLimit, type ConnectionLimitOptions, limitConnections } from './connection-limit.ts';
 import { discardRest } from './discard.ts';
 import { createDrain } from './drain.ts';
 import { createServer } from './node-http.ts';
+import { createFastPath, type FastPath } from './fast-path/fast-path.ts';
 import { createPipelineLimit } from './pipeline-limit.ts';
 import { readProxyHeader } from './proxy-header.ts';
 import {
@@ -27,17 +29,29 @@ import { createRequestIds } from './request-id.ts';
 import { resetConnection } from './reset.ts';
 import { UnsniffedResponse } from './response.ts';
 
-/** One HTTP request and its response, from arrival until the response is closed. */
-export interface Exchange extends AnyExchange {
+/** One HTTP/1.1 request and its response, from arrival until the response is closed. */
+export interface HttpExchange extends AnyExchange {
   request: IncomingMessage;
-  response: ServerResponse;
+  response: ServerSink;
   /** What had been sent on its connection before it, in bytes. */
   sentBefore: number;
+}
+
+/** One that is answered by Node's own response. */
+export interface Exchange extends HttpExchange {
+  response: ServerResponse;
 }
 
 export interface HttpServerOptions extends RefusalOptions {
   /** Answers a request. A promise it returns is watched: a rejection is answered like a thrown error. */
   onRequest(exchange: Exchange): unknown;
+  /** What is served by the fast path. Default: nothing. */
+  fastPath?: {
+    /** Whether requests to a path are. */
+    takes(path: string): boolean;
+    /** Answers such a request, as `onRequest` does. */
+    onRequest(exchange: HttpExchange): unknown;
+  };
   /** Answers a request that came by HTTP/2, as `onRequest` does. Default: connections that begin with HTTP/2 are refused. */
   onHttp2Request?(exchange: Http2Exchange): unknown;
   /** Takes over a connection that begins with HTTP/2, in the place of `onHttp2Request`. */
@@ -45,7 +59,7 @@ export interface HttpServerOptions extends RefusalOptions {
   /** Must answer or destroy the socket, whose errors are already listened to. `head` is what followed the request. */
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, id: string): void;
   /** Called with each exchange once its answer has ended, or its client is gone, after its handlers were called. */
-  onClosed?(exchange: Exchange): void;
+  onClosed?(exchange: HttpExchange): void;
   /** Called with every handler error that is not a GatewayError, and with any error after the headers were sent. */
   onError?(error: unknown, exchange: AnyExchange | null): void;
   /** How many clients may be connected, and which paths are answered beyond that. Default: no limit. */
@@ -72,7 +86,7 @@ export interface HttpServer {
   /** How many exchanges are open. */
   inFlight(): number;
   /** The open exchanges, oldest first, for the caller to end what `drain` left over. */
-  openExchanges(): Iterable<Exchange>;
+  openExchanges(): Iterable<HttpExchange>;
   /** Ends every connection at once, whatever it carries. */
   close(): Promise<void>;
 }
@@ -86,30 +100,33 @@ const KEEP_ALIVE_MS = 65_000;
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { limits, now = Date.now } = options;
-  const open = createIndexedSet<Exchange>();
-  const drain = createDrain({ size: () => open.size + (http2?.open() ?? 0), members: open.members });
+  const open = createIndexedSet<HttpExchange>();
+  const drain = createDrain({ size: () => open.size + (http2?.open() ?? 0), members: open.members, closeIdle });
   const nextId = createRequestIds();
 
   const pipelines = createPipelineLimit();
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (!pipelines.admit(request, response)) return;
-    const startedAt = now();
-    const exchange = exchangeOf(request, response, nextId(startedAt), startedAt);
-    open.add(exchange);
+    const exchange: Exchange = exchangeOf(request, response, nextId, now());
     response.once('finish', () => discardRest(request));
+    serve(exchange, () => options.onRequest(exchange));
+    if (response.socket === null) closeWithSocket(exchange);
+  };
+  const serve = (exchange: HttpExchange, answer: () => unknown): void => {
+    const { request, response } = exchange;
+    open.add(exchange);
     response.on('close', () => {
       open.remove(exchange);
       if (options.onClosed !== undefined) process.nextTick(options.onClosed, exchange);
       if (drain.started()) drain.advance();
     });
-    if (response.socket === null) closeWithSocket(exchange);
     if (drain.started() || connections.isBeyond(request.socket)) response.shouldKeepAlive = false;
     try {
       connections.admit(request);
       refuseLargeHead(request, limits.headerBytes);
       refuseInvalidHost(request);
-      const result = options.onRequest(exchange);
+      const result = answer();
       if (result instanceof Promise) result.catch((error: unknown) => fail(options, exchange, error));
     } catch (error) {
       fail(options, exchange, error);
@@ -134,6 +151,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     handle,
   );
+  const fastPath = openFastPath(server, options, (request, response, answer) => {
+    const exchange = exchangeOf(request, response, nextId, now());
+    serve(exchange, () => answer(exchange));
+  });
+  function closeIdle(): void {
+    server.closeIdleConnections();
+    fastPath?.closeIdle();
+  }
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (!(Number(request.headers['content-length']) > limits.bodyBytes)) response.writeContinue();
     handle(request, response);
@@ -172,7 +197,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     close() {
       http2?.close();
       for (const socket of unnamed) socket.destroy();
-      return closeAll(server, open);
+      return closeAll(server, open, fastPath);
     },
   };
 }
@@ -182,19 +207,48 @@ function checkingInterval(limits: HttpServerOptions['limits']): number {
   return Math.max(10, Math.min(1000, limits.headersTimeoutMs >> 2, limits.bodyTimeoutMs >> 2));
 }
 
-function exchangeOf(
+/** @returns null where all is Node's */
+function openFastPath(
+  server: Server,
+  { fastPath, limits }: HttpServerOptions,
+  serve: (
+    request: IncomingMessage,
+    response: ServerSink,
+    answer: (exchange: HttpExchange) => unknown,
+  ) => void,
+): FastPath | null {
+  if (fastPath === undefined) return null;
+  const { onRequest, takes } = fastPath;
+  const [readByNode] = server.listeners('connection');
+  if (readByNode === undefined) throw new Error('Node reads connections in another way');
+  const path = createFastPath({
+    limits,
+    keepAliveMs: KEEP_ALIVE_MS,
+    checkMs: checkingInterval(limits),
+    takes,
+    onRequest: (request, response) => serve(request, response, onRequest),
+    toNode: (socket) => void readByNode.call(server, socket),
+    onTimeout: (socket) =>
+      server.emit('clientError', Object.assign(new Error('timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket),
+  });
+  server.removeAllListeners('connection');
+  server.on('connection', path.accept);
+  return path;
+}
+
+function exchangeOf<Response extends ServerSink>(
   request: IncomingMessage,
-  response: ServerResponse,
-  id: string,
+  response: Response,
+  nextId: (at: number) => string,
   startedAt: number,
-): Exchange {
+): HttpExchange & { response: Response } {
   const target = originForm(request.url ?? '/');
   const mark = target.indexOf('?');
   return {
     slot: -1,
     request,
     response,
-    id,
+    id: nextId(startedAt),
     path: mark === -1 ? target : target.slice(0, mark),
     query: mark === -1 ? '' : target.slice(mark + 1),
     startedAt,
@@ -227,7 +281,7 @@ function closeWithSocket({ request, response }: Exchange): void {
 }
 
 /** The last resort for what a handler did not catch: one rendered error, or a reset when an answer has begun. */
-function fail(options: HttpServerOptions, exchange: Exchange, cause: unknown): void {
+function fail(options: HttpServerOptions, exchange: HttpExchange, cause: unknown): void {
   const { id, path, response } = exchange;
   if (!(cause instanceof GatewayError) || response.headersSent) options.onError?.(cause, exchange);
   if (response.headersSent) {
@@ -240,7 +294,8 @@ function fail(options: HttpServerOptions, exchange: Exchange, cause: unknown): v
       : new GatewayError('internal_error', 'the gateway failed to answer; its log has the cause', { cause });
   try {
     const rendered = options.renderError(error, path, id, exchange.request.headers);
-    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    if (response instanceof UnsniffedResponse)
+      for (const name of response.getHeaderNames()) response.removeHeader(name);
     sendJson(exchange, rendered.status, rendered.body, rendered.headers);
   } catch (renderFailure) {
     options.onError?.(renderFailure, exchange);
@@ -313,15 +368,20 @@ function upgrade(
   }
 }
 
-async function closeAll(server: Server, open: IndexedSet<Exchange>): Promise<void> {
+async function closeAll(
+  server: Server,
+  open: IndexedSet<HttpExchange>,
+  fastPath: FastPath | null,
+): Promise<void> {
   const closed = open
     .members()
-    .map(({ response }) => new Promise((resolve) => response.once('close', resolve)));
-  closed.push(new Promise((resolve) => server.close(resolve)));
+    .map(({ response }) => new Promise<void>((resolve) => response.once('close', resolve)));
+  closed.push(new Promise((resolve) => server.close(() => resolve())));
   // An answer that is cut here must not look as if it had ended.
   for (const { response } of open.members())
     if (response.headersSent && !response.writableEnded) response.socket?.resetAndDestroy();
   server.closeAllConnections();
+  fastPath?.close();
   await Promise.all(closed);
 }
 

@@ -3,7 +3,7 @@ import { codecOf } from '../../codecs/index.ts';
 import type { Usage } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/routing/resolve.ts';
 import { resetConnection } from '../../http/server/reset.ts';
-import type { Exchange } from '../../http/server/server.ts';
+import type { HttpExchange } from '../../http/server/server.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { type AnswerModel, modelInStream, modelInWhole } from '../answer/model.ts';
 import { Tap } from '../metering/meter.ts';
@@ -22,7 +22,7 @@ import { jsonAnswer, notJson } from './json-answer.ts';
 const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
 
 export interface PassOnInput {
-  exchange: Exchange;
+  exchange: HttpExchange;
   request: UpstreamRequest;
   target: Target;
   /** What the client calls the model; null leaves the upstream's name. */
@@ -143,7 +143,7 @@ class PassingReader implements AttemptReader {
       return;
     } else if (this.#model !== null) body = this.#model.whole(body);
     this.#writeHead(this.#status, body.length);
-    response.end(request.method === 'HEAD' ? undefined : body);
+    response.end(request.method === 'HEAD' ? '' : body);
     if (this.#status < 300) this.#reportUsage(codecOf(target.format).readUsage(body), body, body, 'body');
     resolve(this.#status);
   }

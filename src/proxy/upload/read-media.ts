@@ -3,7 +3,7 @@ import type { MediaCodec } from '../../codecs/passthrough/media.ts';
 import type { Config } from '../../config.ts';
 import { readBody } from '../../http/body/body.ts';
 import { contentTypeOf } from '../../http/body/multipart-head.ts';
-import type { Exchange } from '../../http/server/server.ts';
+import type { HttpExchange } from '../../http/server/server.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { safePath } from '../inbound/routes.ts';
 import type { Upload } from '../request/upload.ts';
@@ -18,7 +18,7 @@ const UPLOADS = 'uploads';
  */
 export async function readMedia(
   { dataDir, limits }: Pick<Config, 'dataDir' | 'limits'>,
-  exchange: Exchange,
+  exchange: HttpExchange,
   media: MediaCodec,
 ): Promise<{ kind: 'body'; pieces: readonly Buffer[] } | { kind: 'form'; upload: Upload }> {
   const limitBytes = limits.bodyBytes;
@@ -32,7 +32,7 @@ export async function readMedia(
  * The boundary of a form; null for JSON.
  * @throws GatewayError `unsupported_content_type`, `invalid_request`
  */
-function boundaryOf({ path, request }: Exchange, { bodies }: MediaCodec): string | null {
+function boundaryOf({ path, request }: HttpExchange, { bodies }: MediaCodec): string | null {
   const type = contentTypeOf(request.headers['content-type']);
   if (type.kind === 'form' && bodies.includes('form')) return type.boundary;
   if (type.kind === 'json' && bodies.includes('json')) return null;

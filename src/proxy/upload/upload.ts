@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { refuseDeclaredLength, tooLarge } from '../../http/body/body.ts';
 import { discardRest } from '../../http/server/discard.ts';
-import type { Exchange } from '../../http/server/server.ts';
+import type { HttpExchange } from '../../http/server/server.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Upload } from '../request/upload.ts';
 import { type FormContent, FormContents } from './form-content.ts';
@@ -21,7 +21,7 @@ export interface UploadInput {
  * @throws GatewayError `request_too_large`, `unsupported_encoding`, `client_closed`, and those of `FormContents`
  */
 export async function readUpload(
-  { request, response }: Pick<Exchange, 'request' | 'response'>,
+  { request, response }: Pick<HttpExchange, 'request' | 'response'>,
   { boundary, folder, limitBytes }: UploadInput,
 ): Promise<Upload> {
   refuseEncoding(request);
