@@ -18,7 +18,7 @@ import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { createWriter } from '../src/store/writer.ts';
 import { startPostgres } from '../test/support/brokers/postgres.ts';
 import { startRedis } from '../test/support/brokers/redis.ts';
-import { madeEntry } from '../test/support/ledger.ts';
+import { madeEntry } from '../test/support/store/ledger.ts';
 
 const flags = parseArgs({
   options: {

@@ -13,7 +13,7 @@ import { createRouting } from '../src/combos/routing/routing.ts';
 import { strategyName } from '../src/combos/schema.ts';
 import { createAccounts } from '../src/health/accounts.ts';
 import { buildSnapshot } from '../src/snapshot.ts';
-import { connectionWith } from '../test/support/connection.ts';
+import { connectionWith } from '../test/support/routing/connection.ts';
 
 const flags = parseArgs({
   options: { targets: { type: 'string', default: '200' }, rounds: { type: 'string', default: '20' } },

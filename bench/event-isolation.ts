@@ -10,7 +10,7 @@ import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningGateway, startGateway, waitFor } from '../test/support/gateway.ts';
+import { type RunningGateway, startGateway, waitFor } from '../test/support/gateway/gateway.ts';
 
 const REQUESTS = Number(process.argv[2] ?? 6_000);
 /** A pause of the machine is in one round, and not in the median of all. */

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CloudEvent } from '../src/events/cloudevents/event.ts';
-import { startEngine } from '../test/support/event-engine.ts';
+import { startEngine } from '../test/support/events/event-engine.ts';
 
 const ROUTERS = Number(process.argv[2] ?? 1_000);
 const EVENTS = 2_000;

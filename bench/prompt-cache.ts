@@ -4,11 +4,11 @@
  *
  *     node bench/prompt-cache.ts
  */
-import { agentSessions } from '../test/support/agent-sessions.ts';
-import { cachingVendor, promptTokens } from '../test/support/caching-vendor.ts';
-import type { Reply } from '../test/support/client.ts';
-import { type RunningGateway, rowsOf, startGateway } from '../test/support/gateway.ts';
-import { startUpstream, type Upstream } from '../test/support/upstream.ts';
+import { agentSessions } from '../test/support/agents/agent-sessions.ts';
+import type { Reply } from '../test/support/clients/client.ts';
+import { type RunningGateway, rowsOf, startGateway } from '../test/support/gateway/gateway.ts';
+import { cachingVendor, promptTokens } from '../test/support/upstream/caching-vendor.ts';
+import { startUpstream, type Upstream } from '../test/support/upstream/upstream.ts';
 
 const MODEL = 'claude-sonnet-5';
 

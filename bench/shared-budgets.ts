@@ -8,11 +8,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
-import { type DelayedPort, delayedPort } from '../test/support/delayed-port.ts';
-import { chat } from '../test/support/formats.ts';
-import { type RunningGateway, startGateway } from '../test/support/gateway.ts';
-import { json } from '../test/support/steps.ts';
-import { startUpstream, type Upstream } from '../test/support/upstream.ts';
+import { chat } from '../test/support/formats/formats.ts';
+import { type RunningGateway, startGateway } from '../test/support/gateway/gateway.ts';
+import { type DelayedPort, delayedPort } from '../test/support/upstream/delayed-port.ts';
+import { json } from '../test/support/upstream/steps.ts';
+import { startUpstream, type Upstream } from '../test/support/upstream/upstream.ts';
 
 const flags = parseArgs({
   options: {

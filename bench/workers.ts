@@ -15,7 +15,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createRandom } from '../src/cli/demo-data/random.ts';
-import type { RunningGateway, startGateway } from '../test/support/gateway.ts';
+import type { RunningGateway, startGateway } from '../test/support/gateway/gateway.ts';
 import type { LoopJob, LoopResult } from './load.ts';
 import { type Format, planName } from './plan.ts';
 import { root } from './subject.ts';
@@ -156,7 +156,7 @@ function sumOf(values: readonly number[]): number {
 /** Starts the gateways of a lane with the program of a checkout. */
 async function startLane(lane: LaneId, folder: string): Promise<Subject> {
   const support: { startGateway: typeof startGateway } = await import(
-    pathToFileURL(resolve(folder, 'test/support/gateway.ts')).href
+    pathToFileURL(resolve(folder, 'test/support/gateway/gateway.ts')).href
   );
   const { gateways: count, name, workers } = lanes[lane];
   const gateways = await Promise.all(

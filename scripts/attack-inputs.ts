@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { openClient, type RawClient, type RequestLine } from '../test/support/client.ts';
-import { type RunningGateway, startGateway } from '../test/support/gateway.ts';
-import { type Hostile, hostileBodies, hostileHeads } from '../test/support/hostile.ts';
-import { type Cost, createMeter, type Meter } from '../test/support/meter.ts';
+import { openClient, type RawClient, type RequestLine } from '../test/support/clients/client.ts';
+import { type Hostile, hostileBodies, hostileHeads } from '../test/support/clients/hostile.ts';
+import { type RunningGateway, startGateway } from '../test/support/gateway/gateway.ts';
+import { type Cost, createMeter, type Meter } from '../test/support/machine/meter.ts';
 
 /** Says what was tried, and what of it was found to work. */
 export type Tell = (what: string, found: readonly string[]) => void;

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type RunningGateway, startGateway } from '../test/support/gateway.ts';
+import { type RunningGateway, startGateway } from '../test/support/gateway/gateway.ts';
 import { hostileInputs } from './attack-inputs.ts';
 
 /**

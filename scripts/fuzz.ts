@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { answerFuzz, type Fuzz, formats, requestFuzz } from '../test/support/fuzz.ts';
-import { cesqlFuzz } from '../test/support/fuzz-cesql.ts';
+import { cesqlFuzz } from '../test/support/events/fuzz-cesql.ts';
+import { answerFuzz, type Fuzz, formats, requestFuzz } from '../test/support/formats/fuzz.ts';
 
 /**
  * Damages requests and answers of every format, and reports the first that makes the translation break its word. The

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { temporaryFolder } from '../test/support/folder.ts';
+import { temporaryFolder } from '../test/support/machine/folder.ts';
 import { isLoopback, loadConfig, readVariable, setVariables } from './config.ts';
 import { GatewayError } from './lib/error.ts';
 

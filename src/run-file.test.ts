@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { temporaryFolder } from '../test/support/folder.ts';
+import { temporaryFolder } from '../test/support/machine/folder.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
 
 const content = {

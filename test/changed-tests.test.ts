@@ -15,9 +15,9 @@ describe('the tests that a change touches', () => {
     ['src/a/a.test.ts', ['src/a/a.ts']],
     ['src/c/c.test.ts', ['src/c/c.ts']],
     ['src/cli/main.ts', ['src/a/a.ts', 'src/mcp/x.ts']],
-    ['test/e2e/mcp.test.ts', ['test/support/gateway.ts']],
-    ['test/e2e/a2a.test.ts', ['test/support/gateway.ts']],
-    ['test/support/gateway.ts', ['src/cli/main.ts']],
+    ['test/e2e/management/mcp.test.ts', ['test/support/gateway/gateway.ts']],
+    ['test/e2e/management/a2a.test.ts', ['test/support/gateway/gateway.ts']],
+    ['test/support/gateway/gateway.ts', ['src/cli/main.ts']],
   ]);
   const tests = [...graph.keys()].filter((file) => file.endsWith('.test.ts'));
   const touchedBy = (...changed: string[]) => testsOf({ graph, tests, changed });
@@ -25,13 +25,16 @@ describe('the tests that a change touches', () => {
   it('are those that import it, directly or not', () => {
     assert.deepEqual(touchedBy('src/a/b.ts'), ['src/a/a.test.ts']);
     assert.deepEqual(touchedBy('src/c/c.test.ts'), ['src/c/c.test.ts']);
-    assert.deepEqual(touchedBy('test/support/gateway.ts'), ['test/e2e/mcp.test.ts', 'test/e2e/a2a.test.ts']);
+    assert.deepEqual(touchedBy('test/support/gateway/gateway.ts'), [
+      'test/e2e/management/mcp.test.ts',
+      'test/e2e/management/a2a.test.ts',
+    ]);
     assert.deepEqual(touchedBy(), []);
   });
 
   it('are those about its folder, where they start the program', () => {
-    assert.deepEqual(touchedBy('src/mcp/x.ts'), ['test/e2e/mcp.test.ts']);
-    assert.deepEqual(touchedBy('src/a2a/x.ts'), ['test/e2e/a2a.test.ts']);
+    assert.deepEqual(touchedBy('src/mcp/x.ts'), ['test/e2e/management/mcp.test.ts']);
+    assert.deepEqual(touchedBy('src/a2a/x.ts'), ['test/e2e/management/a2a.test.ts']);
   });
 
   it('are named by a row for each folder, whose every pattern fits a test', () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { startGateway } from './support/gateway.ts';
+import { startGateway } from './support/gateway/gateway.ts';
 
 const root = new URL('../', import.meta.url);
 const read = (name: string) => readFileSync(new URL(name, root), 'utf8');

@@ -12,7 +12,7 @@ import { decodeConfig } from '../src/events/config/decode.ts';
 import { reportUnsupported } from '../src/events/engine/supported.ts';
 import { EventConfigService } from '../src/events/gen/modelgate/events/v1/event_config_service_pb.ts';
 import { serviceNamed } from '../src/events/processors/services.ts';
-import { temporaryFolder } from './support/folder.ts';
+import { temporaryFolder } from './support/machine/folder.ts';
 
 /** Every example in the documentation of events is what the product itself takes. */
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { copyProject } from './support/clone.ts';
+import { copyProject } from './support/machine/clone.ts';
 
 /** The published package, as a user gets it: packed, installed into an empty folder, run from there. */
 const run = promisify(execFile);

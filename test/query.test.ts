@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { messages } from './support/formats.ts';
-import { type RunningGateway, startGateway } from './support/gateway.ts';
-import { json } from './support/steps.ts';
-import { startUpstream, type Upstream } from './support/upstream.ts';
+import { messages } from './support/formats/formats.ts';
+import { type RunningGateway, startGateway } from './support/gateway/gateway.ts';
+import { json } from './support/upstream/steps.ts';
+import { startUpstream, type Upstream } from './support/upstream/upstream.ts';
 
 describe("a client's query", () => {
   let upstream: Upstream;

@@ -7,9 +7,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, normalize, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { childEnv } from './support/child-env.ts';
-import { copyProject } from './support/clone.ts';
-import { PATIENCE_MS } from './support/patience.ts';
+import { childEnv } from './support/gateway/child-env.ts';
+import { copyProject } from './support/machine/clone.ts';
+import { PATIENCE_MS } from './support/machine/patience.ts';
 
 const project = resolve(import.meta.dirname, '..');
 const readme = readFileSync(join(project, 'README.md'), 'utf8');

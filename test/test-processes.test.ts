@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ALONE, testProcesses } from '../scripts/testing/processes.ts';
-import { temporaryFolder } from './support/folder.ts';
+import { temporaryFolder } from './support/machine/folder.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const testing = new URL('../scripts/testing', import.meta.url).href;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { basic, openAccess } from '../../test/support/access.ts';
+import { basic, openAccess } from '../../test/support/management/access.ts';
 import { setupCodePath } from './bootstrap.ts';
 
 const password = 'a long enough password';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../test/support/properties.ts';
+import { fc } from '../../test/support/machine/properties.ts';
 import { networks } from './client-address.ts';
 import { clientAddress } from './forwarded.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { basic, openAccess, ownerKey, token } from '../../test/support/access.ts';
-import { fc } from '../../test/support/properties.ts';
+import { fc } from '../../test/support/machine/properties.ts';
+import { basic, openAccess, ownerKey, token } from '../../test/support/management/access.ts';
 import { GatewayError } from '../lib/error.ts';
 import { databasePath } from '../store/database.ts';
 import { authenticateManagement, type ManageAuthDeps } from './manage-auth.ts';

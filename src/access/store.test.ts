@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { startGateway, waitFor } from '../../test/support/gateway.ts';
+import { startGateway, waitFor } from '../../test/support/gateway/gateway.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
 import { databasePath, openStore } from '../store/database.ts';
 import { hashKey } from './keys/keys.ts';
 import { hashPassword, verifyPassword } from './passwords/password.ts';

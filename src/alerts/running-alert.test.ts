@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { waitFor } from '../../test/support/gateway.ts';
+import { waitFor } from '../../test/support/gateway/gateway.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
 import type { CloudEvent } from '../events/cloudevents/event.ts';
 import type { ProcessorOutcome } from '../events/processors/processor.ts';
 import { buildEvent } from '../events/types/own-event.ts';

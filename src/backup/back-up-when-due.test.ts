@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { temporaryFolder } from '../../test/support/folder.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
 import { storageKey } from '../connections/credentials/seal.ts';
 import { openStore } from '../store/database.ts';
 import { backUpWhenDue } from './back-up-when-due.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { sql } from 'kysely';
-import { temporaryFolder } from '../../test/support/folder.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
 import { keyStore } from '../access/store.ts';
 import { openStore } from '../store/database.ts';
 import { limitedKeys } from './key-limits.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../test/support/properties.ts';
+import { fc } from '../../test/support/machine/properties.ts';
 import { levelAt, limitOf, NANO } from './counter.ts';
 import { createLimits, type Limits, type PastUsage } from './limits.ts';
 import type { Refusal } from './refusal.ts';

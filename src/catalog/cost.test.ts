@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fc } from '../../test/support/properties.ts';
+import { fc } from '../../test/support/machine/properties.ts';
 import { noUsage, type Usage } from '../codecs/wire-format.ts';
 import { findProvider } from '../providers/index.ts';
 import { createCatalog } from './catalog.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { admin } from '../../test/support/caller.ts';
+import { admin } from '../../test/support/management/caller.ts';
 import { allProviders, findProvider } from '../providers/index.ts';
 import { createCatalog } from './catalog.ts';
 import { modelsResource, type OfferedName, type OfferingConnection } from './models-resource.ts';

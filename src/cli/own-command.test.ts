@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, it } from 'node:test';
-import { temporaryFolder } from '../../test/support/folder.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
 import type { Config } from '../config.ts';
 import { ownCommand } from './own-command.ts';
 

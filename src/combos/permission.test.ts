@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../test/support/properties.ts';
-import { comboOf, connectionAt, places, planner, routesOf, type World } from '../../test/support/routing.ts';
+import { fc } from '../../test/support/machine/properties.ts';
+import {
+  comboOf,
+  connectionAt,
+  places,
+  planner,
+  routesOf,
+  type World,
+} from '../../test/support/routing/routing.ts';
 import { allowsModel } from '../access/keys/allowed-models.ts';
 import { GatewayError } from '../lib/error.ts';
 import { resolve } from './routing/resolve.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { admin } from '../../test/support/caller.ts';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { connectionAt, routesOf } from '../../test/support/routing.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
+import { admin } from '../../test/support/management/caller.ts';
+import { connectionAt, routesOf } from '../../test/support/routing/routing.ts';
 import type { Resource, Row } from '../http/resource.ts';
 import { openStore } from '../store/database.ts';
 import { aliasesResource } from './aliases/resource.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createUpstream, upstreamKey } from '../../test/cli/upstream.ts';
-import { admin } from '../../test/support/caller.ts';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { noLogins } from '../../test/support/tokens.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
+import { admin } from '../../test/support/management/caller.ts';
+import { noLogins } from '../../test/support/management/tokens.ts';
 import type { Row } from '../http/resource.ts';
 import { openStore } from '../store/database.ts';
 import { checkBaseUrl } from './checked-input.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryFolder } from '../../test/support/folder.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
 import { databasePath, openStore } from '../store/database.ts';
 import { connectionStore, type NewConnection } from './store.ts';
 

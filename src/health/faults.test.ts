@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { faultExamples } from '../../test/support/faults.ts';
-import { nativeQuirks } from '../../test/support/native-quirks.ts';
-import { providerQuirks } from '../../test/support/provider-quirks.ts';
+import { faultExamples } from '../../test/support/upstream/faults.ts';
+import { nativeQuirks } from '../../test/support/upstream/native-quirks.ts';
+import { providerQuirks } from '../../test/support/upstream/provider-quirks.ts';
 import { findProvider, ownProviders } from '../providers/index.ts';
 import { faults, kindOf, rowOf, usualFaults } from './faults.ts';
 

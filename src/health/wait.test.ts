@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../test/support/properties.ts';
+import { fc } from '../../test/support/machine/properties.ts';
 import { LONGEST_WAIT_MS, parseRetryTime, retryAt } from './wait.ts';
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { admin } from '../../test/support/caller.ts';
-import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
-import { fc } from '../../test/support/properties.ts';
+import { fc } from '../../test/support/machine/properties.ts';
+import { admin } from '../../test/support/management/caller.ts';
+import { ledgerOf, madeEntry } from '../../test/support/store/ledger.ts';
 import { attributesOf } from '../http/collection/attributes.ts';
 import { select } from '../http/collection/select.ts';
 import type { Condition, ListQuery } from '../http/resource.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
-import { fc } from '../../test/support/properties.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
+import { fc } from '../../test/support/machine/properties.ts';
+import { ledgerOf, madeEntry } from '../../test/support/store/ledger.ts';
 import { openStore } from '../store/database.ts';
 import { ledgerRow } from './record.ts';
 import { entryOfValues, recentRequests, totals } from './report.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { CompiledQuery } from 'kysely';
-import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
+import { ledgerOf, madeEntry } from '../../test/support/store/ledger.ts';
 import type { Store } from '../store/database.ts';
 import { slicedSums } from './sliced-sums.ts';
 import { type SumsQuery, sumColumns } from './sums.ts';

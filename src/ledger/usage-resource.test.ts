@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { admin } from '../../test/support/caller.ts';
-import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
-import { fc } from '../../test/support/properties.ts';
+import { fc } from '../../test/support/machine/properties.ts';
+import { admin } from '../../test/support/management/caller.ts';
+import { ledgerOf, madeEntry } from '../../test/support/store/ledger.ts';
 import type { Caller, Condition, ListQuery, Row } from '../http/resource.ts';
 import { type LedgerEntry, usageRow } from './schema.ts';
 import { slicedSums } from './sliced-sums.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
+import { ledgerOf, madeEntry } from '../../test/support/store/ledger.ts';
 import { createRandom } from '../cli/demo-data/random.ts';
 import { type BudgetUsageQuery, budgetUsageParts } from './used.ts';
 

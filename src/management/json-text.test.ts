@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../test/support/properties.ts';
+import { fc } from '../../test/support/machine/properties.ts';
 import { faultOfJsonText } from './json-text.ts';
 
 /** Whether all names and texts of a value are whole characters. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { admin } from '../../test/support/caller.ts';
+import { admin } from '../../test/support/management/caller.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import { type ClosableManagement, lateManagement } from './late.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { temporaryFolder } from '../../test/support/folder.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
 import { deriveKeys } from '../connections/credentials/seal.ts';
 import { openStore } from '../store/database.ts';
 import { resealResponses } from './reseal.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryFolder } from '../../test/support/folder.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
 import { GatewayError } from '../lib/error.ts';
 import { openStore } from '../store/database.ts';
 import { createWriter } from '../store/writer.ts';

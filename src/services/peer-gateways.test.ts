@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient } from '@redis/client';
-import { waitFor } from '../../test/support/gateway.ts';
-import { hasRedis, privateRedis } from '../../test/support/redis.ts';
+import { waitFor } from '../../test/support/gateway/gateway.ts';
+import { hasRedis, privateRedis } from '../../test/support/servers/redis.ts';
 import type { HealthHint } from '../health/hints.ts';
 import { createSchedule } from '../lib/time/schedule.ts';
 import { openPeerGateways } from './peer-gateways.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../test/support/properties.ts';
+import { fc } from '../../test/support/machine/properties.ts';
 import { noUsage } from '../codecs/wire-format.ts';
 import { historyOf, percentile } from './history.ts';
 import type { PastRequest } from './past-request.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { sql } from 'kysely';
-import { temporaryFolder } from '../../test/support/folder.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
 import { openStore } from './database.ts';
 
 /** Counts for a while, in the database alone. */

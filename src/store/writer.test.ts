@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { runScript } from '../../test/support/process.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
+import { runScript } from '../../test/support/machine/process.ts';
 import { databasePath, openStore, type Store, type Value } from './database.ts';
 import { createWriter, type Writer } from './writer.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { temporaryFolder } from '../../test/support/folder.ts';
+import { temporaryFolder } from '../../test/support/machine/folder.ts';
 import { userStore } from '../access/users/users.ts';
 import { loadConfig } from '../config.ts';
 import { openStore } from '../store/database.ts';

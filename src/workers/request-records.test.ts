@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { madeEntry } from '../../test/support/ledger.ts';
+import { madeEntry } from '../../test/support/store/ledger.ts';
 import { ledgerRow } from '../ledger/record.ts';
 import { createLineLog, createLog } from '../lib/log.ts';
 import type { Value } from '../store/database.ts';

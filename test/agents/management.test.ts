@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { managed, refused } from '../support/management.ts';
+import { managed, refused } from '../support/management/management.ts';
 
-const fake = resolve(import.meta.dirname, '../support/fake-agent.ts');
+const fake = resolve(import.meta.dirname, '../support/agents/fake-agent.ts');
 
 interface Agent {
   id: string;

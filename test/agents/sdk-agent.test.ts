@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { askFake, fakeSetup, openFakeAgents, testTimers } from '../support/agents.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { waitFor } from '../support/gateway.ts';
+import { askFake, fakeSetup, openFakeAgents, testTimers } from '../support/agents/agents.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 describe('an agent made with the SDK of the protocol', () => {
-  const program = resolve(import.meta.dirname, '../support/sdk-agent.ts');
+  const program = resolve(import.meta.dirname, '../support/agents/sdk-agent.ts');
   const setup = fakeSetup([], {
     args: [program],
     permissions: ['execute'],

@@ -9,9 +9,9 @@ import {
   openFakeAgents,
   steps,
   testTimers,
-} from '../support/agents.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { waitFor } from '../support/gateway.ts';
+} from '../support/agents/agents.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 const root = temporaryFolder({ after });
 let opened = 0;

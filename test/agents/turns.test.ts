@@ -3,8 +3,8 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { askFake, fakeSetup, openFakeAgents, steps, testTimers } from '../support/agents.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { askFake, fakeSetup, openFakeAgents, steps, testTimers } from '../support/agents/agents.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 const root = temporaryFolder({ after });
 const timers = testTimers();

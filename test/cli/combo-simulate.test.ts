@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { noUsage } from '../../src/codecs/wire-format.ts';
 import { comboStore, type NewCombo } from '../../src/combos/store.ts';
 import type { LedgerEntry } from '../../src/ledger/schema.ts';
-import { ledgerOf, madeEntry } from '../support/ledger.ts';
+import { ledgerOf, madeEntry } from '../support/store/ledger.ts';
 import { createSandbox } from './run.ts';
 
 const MINUTE_MS = 60_000;

@@ -6,8 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import { groups } from '../../src/cli/commands/groups.ts';
 import { commandList } from '../../src/cli/commands/index.ts';
 import { type Candidate, candidates } from '../../src/cli/completion/candidates.ts';
-import { childEnv } from '../support/child-env.ts';
-import { program as tested } from '../support/program.ts';
+import { childEnv } from '../support/gateway/child-env.ts';
+import { program as tested } from '../support/gateway/program.ts';
 import { createSandbox, type Sandbox } from './run.ts';
 
 /** In `.ci/run` all of these shells are there. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fromJson, toBinary } from '@bufbuild/protobuf';
 import { EventSchema } from '../../src/events/gen/io/opensergo/proto/event/v1/event_pb.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 import { runHere } from './run.ts';
 
 const valid = `components:

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { waitFor } from '../support/gateway.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 import { createSandbox, type Sandbox, type Serving } from './run.ts';
 
 function endProcess(pid: number): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import type { LedgerEntry } from '../../src/ledger/schema.ts';
-import { ledgerOf, madeEntry } from '../support/ledger.ts';
+import { ledgerOf, madeEntry } from '../support/store/ledger.ts';
 import { createSandbox } from './run.ts';
 
 /** What `gateway logs` says of one request, behind its time. */

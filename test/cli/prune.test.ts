@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ledgerOf, madeEntry } from '../support/ledger.ts';
+import { ledgerOf, madeEntry } from '../support/store/ledger.ts';
 import { createSandbox } from './run.ts';
 
 it('storage prune removes old requests, keeps their sums, and says what it did', async (test) => {

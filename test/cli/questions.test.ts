@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { it } from 'node:test';
 import { createIo } from '../../src/cli/terminal/io.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
+import { PATIENCE_MS } from '../support/machine/patience.ts';
 
 it('a secret that was refused is typed anew, for nobody sees what stands there', async () => {
   // Node.js reads no single keys on a terminal that calls itself dumb, as those of some test runners do.

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { childEnv } from '../support/child-env.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { program } from '../support/program.ts';
+import { childEnv } from '../support/gateway/child-env.ts';
+import { program } from '../support/gateway/program.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 import { createSandbox } from './run.ts';
 
 interface Network {

@@ -17,9 +17,9 @@ import { acquireDataDir } from '../../src/store/lock.ts';
 import { openStoreAt, type StorePlace } from '../../src/store/open.ts';
 import { openOutbox } from '../../src/store/postgres/outbox.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { postgresServer } from '../support/engines.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { runScript } from '../support/process.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
+import { runScript } from '../support/machine/process.ts';
+import { postgresServer } from '../support/store/engines.ts';
 
 const first = 'Zmlyc3Qgc2VjcmV0IG9mIHRoZSB0ZXN0';
 const second = 'c2Vjb25kIHNlY3JldCBvZiB0aGUgdGVzdA';

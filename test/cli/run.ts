@@ -7,8 +7,8 @@ import { PassThrough } from 'node:stream';
 import { commandList } from '../../src/cli/commands/index.ts';
 import { run as runProgram } from '../../src/cli/program.ts';
 import { createIo } from '../../src/cli/terminal/io.ts';
-import { childEnv } from '../support/child-env.ts';
-import { program } from '../support/program.ts';
+import { childEnv } from '../support/gateway/child-env.ts';
+import { program } from '../support/gateway/program.ts';
 
 export interface Ran {
   code: number | null;

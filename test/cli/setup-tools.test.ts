@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setupTools } from '../../src/cli/tools/setup-tools.ts';
 import { findTool } from '../../src/tools/catalogue/index.ts';
-import { usersFiles } from '../support/tool-files.ts';
+import { usersFiles } from '../support/agents/tool-files.ts';
 import { createSandbox, type Ran, type Sandbox, type Serving } from './run.ts';
 
 interface Setup {

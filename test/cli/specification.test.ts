@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { commonFlags, type Flag } from '../../src/cli/command.ts';
 import { commandList } from '../../src/cli/commands/index.ts';
 import { setupTools } from '../../src/cli/tools/setup-tools.ts';
-import { installStandIn, printed } from '../support/tunnel-programs.ts';
+import { installStandIn, printed } from '../support/machine/tunnel-programs.ts';
 import { createSandbox, runHere, type Sandbox, type Serving } from './run.ts';
 import { createUpstream, type Upstream, upstreamKey } from './upstream.ts';
 

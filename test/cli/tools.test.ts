@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } 
 import { dirname, join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { tools } from '../../src/tools/catalogue/index.ts';
-import { usersFiles } from '../support/tool-files.ts';
+import { usersFiles } from '../support/agents/tool-files.ts';
 import { createSandbox, type Sandbox } from './run.ts';
 
 interface Change {

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 import { createSandbox, type Sandbox } from './run.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));

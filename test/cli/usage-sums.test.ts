@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ledgerOf, madeEntry } from '../support/ledger.ts';
+import { ledgerOf, madeEntry } from '../support/store/ledger.ts';
 import { createSandbox } from './run.ts';
 
 it('usage sums up the ledger by any groups, as a table, as JSON and as CSV', async (test) => {

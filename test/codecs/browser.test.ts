@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import * as library from '../../src/codecs/library/library.ts';
-import { browser, withoutChromium } from '../support/chromium.ts';
+import { browser, withoutChromium } from '../support/clients/chromium.ts';
 
 /** `modelgate/codecs` where there is no Node.js: bundled for a page, and run in one. */
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compile, createFilterIndex } from '../../src/events/cesql/cesql.ts';
-import { withinCpu } from '../support/cpu.ts';
-import { cesqlFuzz } from '../support/fuzz-cesql.ts';
+import { cesqlFuzz } from '../support/events/fuzz-cesql.ts';
+import { withinCpu } from '../support/machine/cpu.ts';
 
 const base = { specversion: '1.0', id: '1', source: '/s', type: 't' };
 

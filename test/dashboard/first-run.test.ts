@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { browser, withoutChromium } from '../support/chromium.ts';
-import { managed } from '../support/management.ts';
+import { browser, withoutChromium } from '../support/clients/chromium.ts';
+import { managed } from '../support/management/management.ts';
 import { buildPages } from './build.ts';
 import { visitor } from './visitor.ts';
 

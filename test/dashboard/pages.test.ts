@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { browser, withoutChromium } from '../support/chromium.ts';
-import { waitFor } from '../support/gateway.ts';
-import { managed } from '../support/management.ts';
+import { browser, withoutChromium } from '../support/clients/chromium.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { managed } from '../support/management/management.ts';
 import { buildPages } from './build.ts';
 import { enter, logIn, type Visitor, visitor } from './visitor.ts';
 

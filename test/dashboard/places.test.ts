@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { browser, withoutChromium } from '../support/chromium.ts';
-import { managed } from '../support/management.ts';
+import { browser, withoutChromium } from '../support/clients/chromium.ts';
+import { managed } from '../support/management/management.ts';
 import { buildPages } from './build.ts';
 import { enter, logIn, visitor } from './visitor.ts';
 

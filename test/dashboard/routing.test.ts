@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { browser, withoutChromium } from '../support/chromium.ts';
-import { waitFor } from '../support/gateway.ts';
-import { managed } from '../support/management.ts';
+import { browser, withoutChromium } from '../support/clients/chromium.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { managed } from '../support/management/management.ts';
 import { buildPages } from './build.ts';
 import { enter, staleNotice, type Visitor, visitor } from './visitor.ts';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { navigation } from '../../dashboard/src/app/navigation.ts';
-import { browser, site, withoutChromium } from '../support/chromium.ts';
-import { waitFor } from '../support/gateway.ts';
-import { managed } from '../support/management.ts';
+import { browser, site, withoutChromium } from '../support/clients/chromium.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { managed } from '../support/management/management.ts';
 import { buildPages } from './build.ts';
 import { enter, type Visitor, visitor } from './visitor.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { browser, withoutChromium } from '../support/chromium.ts';
-import { managed } from '../support/management.ts';
+import { browser, withoutChromium } from '../support/clients/chromium.ts';
+import { managed } from '../support/management/management.ts';
 import { buildPages } from './build.ts';
 import { enter, visitor } from './visitor.ts';
 

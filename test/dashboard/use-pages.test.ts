@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { before, describe, it } from 'node:test';
 import { sumOfMoney } from '../../dashboard/src/lib/format/numbers.ts';
-import { browser, withoutChromium } from '../support/chromium.ts';
-import { waitFor } from '../support/gateway.ts';
-import { managed } from '../support/management.ts';
-import { json, stall } from '../support/steps.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { browser, withoutChromium } from '../support/clients/chromium.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { managed } from '../support/management/management.ts';
+import { json, stall } from '../support/upstream/steps.ts';
+import { startUpstream } from '../support/upstream/upstream.ts';
 import { buildPages } from './build.ts';
 import { enter, staleNotice, type Visitor, visitor } from './visitor.ts';
 

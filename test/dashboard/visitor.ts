@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import type { Managed, Person } from '../support/management.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { PATIENCE_MS } from '../support/machine/patience.ts';
+import type { Managed, Person } from '../support/management/management.ts';
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 

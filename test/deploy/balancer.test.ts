@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { configFile } from '../../src/config.ts';
-import { chatStream } from '../support/answers.ts';
 import { hasPostgres, startPostgres } from '../support/brokers/postgres.ts';
 import { startRedis } from '../support/brokers/redis.ts';
 import {
@@ -15,12 +14,13 @@ import {
   type ServerProcess,
   startServer,
 } from '../support/brokers/server-process.ts';
-import { exchange, openClient, type Reply } from '../support/client.ts';
-import { addConnections, addKey, ledgerLines } from '../support/data-dir.ts';
-import { bearer, waitFor } from '../support/gateway.ts';
-import { type GatewayNode, gatewayNode } from '../support/gateway-node.ts';
-import { chunk, end, json, open, stall } from '../support/steps.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { exchange, openClient, type Reply } from '../support/clients/client.ts';
+import { addConnections, addKey, ledgerLines } from '../support/gateway/data-dir.ts';
+import { bearer, waitFor } from '../support/gateway/gateway.ts';
+import { type GatewayNode, gatewayNode } from '../support/gateway/gateway-node.ts';
+import { chatStream } from '../support/upstream/answers.ts';
+import { chunk, end, json, open, stall } from '../support/upstream/steps.ts';
+import { startUpstream, type Upstream } from '../support/upstream/upstream.ts';
 import { root } from './manifests.ts';
 
 const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';

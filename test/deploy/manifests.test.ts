@@ -6,8 +6,8 @@ import { describe, it } from 'node:test';
 import type { Container, PodSpec, PodTemplateSpec, Service } from 'kubernetes-types/core/v1.js';
 import { variables } from '../../src/cli/variables.ts';
 import { configFile } from '../../src/config.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway/gateway.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 import {
   complaintsAbout,
   isKustomization,

@@ -6,8 +6,8 @@ import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { eventMetrics } from '../../src/management/metrics/event-metrics.ts';
 import { installed } from '../support/brokers/server-process.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway/gateway.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 import { manifests, root } from './manifests.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

@@ -6,8 +6,8 @@ import { openEventDatabase } from '../../src/events/database/event-database.ts';
 import { silentEmitter } from '../../src/events/types/emitter.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { PrivateBroker } from '../support/brokers/server-process.ts';
-import { eventIn } from '../support/cloud-event.ts';
-import { waitFor } from '../support/gateway.ts';
+import { eventIn } from '../support/events/cloud-event.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 import { createLedger, type LedgerReport, seeded } from './ledger.ts';
 
 /** A broker that is killed while events go through it. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { waitFor } from '../support/gateway.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 import type { CrashingEngine } from './crashing-engine.ts';
 
 export interface CrashLoopReport {

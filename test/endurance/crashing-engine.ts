@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import { startEngine } from '../support/event-engine.ts';
-import { numberedEvent } from '../support/event-trigger.ts';
+import { startEngine } from '../support/events/event-engine.ts';
+import { numberedEvent } from '../support/events/event-trigger.ts';
 
 /**
  * An engine in a process of its own, whose processor ends the process at one event. It writes a line for each event that it

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { startEngine } from '../support/event-engine.ts';
+import { startEngine } from '../support/events/event-engine.ts';
 import { numbered } from './ledger.ts';
 
 /**

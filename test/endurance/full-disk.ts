@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, statfsSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startEngine } from '../support/event-engine.ts';
-import { startEventReceiver } from '../support/event-receiver.ts';
-import { waitFor } from '../support/gateway.ts';
+import { startEngine } from '../support/events/event-engine.ts';
+import { startEventReceiver } from '../support/events/event-receiver.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 import { createLedger, type LedgerReport } from './ledger.ts';
 
 /** How the source publishes: it waits for the channel, or has a storage that blocks or drops when it is full. */

@@ -11,9 +11,9 @@ import { type EventDatabase, openEventDatabase } from '../../src/events/database
 import { silentEmitter } from '../../src/events/types/emitter.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { PrivateBroker } from '../support/brokers/server-process.ts';
-import { delayedPort } from '../support/delayed-port.ts';
-import { numberedEvent } from '../support/event-trigger.ts';
-import { waitFor } from '../support/gateway.ts';
+import { numberedEvent } from '../support/events/event-trigger.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { delayedPort } from '../support/upstream/delayed-port.ts';
 
 /** The channel of one process. */
 export interface KillableChannel {

@@ -8,8 +8,8 @@ import { createIdempotence } from '../../src/events/idempotence/idempotence.ts';
 import type { ProcessorOutcome } from '../../src/events/processors/processor.ts';
 import { type Clock, monotonicClock } from '../../src/events/strategies/clock.ts';
 import { createKeyedMutex } from '../../src/lib/keyed-mutex.ts';
-import { setUpTrigger } from '../support/event-trigger.ts';
-import { waitFor } from '../support/gateway.ts';
+import { setUpTrigger } from '../support/events/event-trigger.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 import { type KillPointQueue, TRIGGER, type WaitingEvents } from './kill-point-queues.ts';
 
 /** A trigger whose process ends before or after each single thing that it does, and what the next process makes of that. */

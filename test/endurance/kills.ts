@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { startEventReceiver } from '../support/event-receiver.ts';
-import { waitFor } from '../support/gateway.ts';
+import { startEventReceiver } from '../support/events/event-receiver.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 import type { EngineProcess } from './engine-process.ts';
 import { createLedger, type LedgerReport, numbered, seeded } from './ledger.ts';
 

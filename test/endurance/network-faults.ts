@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PrivateBroker } from '../support/brokers/server-process.ts';
-import { delayedPort } from '../support/delayed-port.ts';
-import { startEngine } from '../support/event-engine.ts';
-import { startEventReceiver } from '../support/event-receiver.ts';
-import { waitFor } from '../support/gateway.ts';
+import { startEngine } from '../support/events/event-engine.ts';
+import { startEventReceiver } from '../support/events/event-receiver.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { delayedPort } from '../support/upstream/delayed-port.ts';
 import { createLedger, type LedgerReport } from './ledger.ts';
 
 /**

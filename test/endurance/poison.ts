@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { startEngine } from '../support/event-engine.ts';
-import { startEventReceiver } from '../support/event-receiver.ts';
-import { numberedEvent } from '../support/event-trigger.ts';
-import { waitFor } from '../support/gateway.ts';
+import { startEngine } from '../support/events/event-engine.ts';
+import { startEventReceiver } from '../support/events/event-receiver.ts';
+import { numberedEvent } from '../support/events/event-trigger.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 
 export interface PoisonInput {
   readonly dataDir: string;

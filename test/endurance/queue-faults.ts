@@ -4,8 +4,8 @@ import type { ChannelScheme } from '../../src/events/config/config.ts';
 import { openEventDatabase } from '../../src/events/database/event-database.ts';
 import { silentEmitter } from '../../src/events/types/emitter.ts';
 import { createLog } from '../../src/lib/log.ts';
-import { eventIn } from '../support/cloud-event.ts';
-import { waitFor } from '../support/gateway.ts';
+import { eventIn } from '../support/events/cloud-event.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 import { createLedger, type LedgerReport } from './ledger.ts';
 
 /** What happens to a message queue while events wait in it, and while they are taken out. */

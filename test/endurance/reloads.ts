@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventConfig } from '../../src/events/config/config.ts';
 import { decodeConfig } from '../../src/events/config/decode.ts';
-import { startEngine } from '../support/event-engine.ts';
-import { startEventReceiver } from '../support/event-receiver.ts';
-import { waitFor } from '../support/gateway.ts';
+import { startEngine } from '../support/events/event-engine.ts';
+import { startEventReceiver } from '../support/events/event-receiver.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 import { createLedger, type LedgerReport, seeded } from './ledger.ts';
 
 export interface ReloadsInput {

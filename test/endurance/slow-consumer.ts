@@ -1,6 +1,6 @@
-import { startEngine } from '../support/event-engine.ts';
-import { startEventReceiver } from '../support/event-receiver.ts';
-import { waitFor } from '../support/gateway.ts';
+import { startEngine } from '../support/events/event-engine.ts';
+import { startEventReceiver } from '../support/events/event-receiver.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 import { createLedger, type LedgerReport } from './ledger.ts';
 
 export interface SlowConsumerInput {

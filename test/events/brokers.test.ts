@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { backends } from '../endurance/backends.ts';
 import { runBrokerFaults } from '../endurance/broker-faults.ts';
 
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 /** Shortened runs of test/endurance/broker-faults.ts. */
 

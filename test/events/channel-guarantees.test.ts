@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { checkChannelUrl } from '../../src/events/config/channel-url.ts';
-import { guarantees, guaranteeTable } from '../support/channel-guarantees.ts';
+import { guarantees, guaranteeTable } from '../support/events/channel-guarantees.ts';
 
 describe('the page on channels', () => {
   it('has the table of what each of them promises', () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { EventSchema } from '../../src/events/gen/io/opensergo/proto/event/v1/event_pb.ts';
-import { waitFor } from '../support/gateway.ts';
-import { type Call, codeOf, managed, refused } from '../support/management.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { type Call, codeOf, managed, refused } from '../support/management/management.ts';
 
 const yaml = (...triggers: string[]) => `# Written by hand.
 components:

@@ -11,9 +11,9 @@ import {
 } from '@connectrpc/connect-node';
 import { EventSchema } from '../../src/events/gen/io/opensergo/proto/event/v1/event_pb.ts';
 import { EventConfigService } from '../../src/events/gen/modelgate/events/v1/event_config_service_pb.ts';
-import { startGateway } from '../support/gateway.ts';
-import { http2Client } from '../support/http2-client.ts';
-import { managed } from '../support/management.ts';
+import { http2Client } from '../support/clients/http2-client.ts';
+import { startGateway } from '../support/gateway/gateway.ts';
+import { managed } from '../support/management/management.ts';
 
 const config = (trigger: string) =>
   fromJson(EventSchema, {

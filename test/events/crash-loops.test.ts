@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runCrashLoop } from '../endurance/crash-loops.ts';
 import { hasRedis, startRedis } from '../support/brokers/redis.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 /** `npm run test:endurance` does the same on every other message queue. */
 describe('an event that ends the process of its processor', () => {

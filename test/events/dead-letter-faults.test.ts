@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runDeadLetterFaults } from '../endurance/dead-letter-faults.ts';
 import { hasRedis, startRedis } from '../support/brokers/redis.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 const skip = hasRedis ? false : 'redis is not installed';
 

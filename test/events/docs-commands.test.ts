@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { startGateway, waitFor } from '../support/gateway.ts';
+import { startGateway, waitFor } from '../support/gateway/gateway.ts';
 
 const page = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
 

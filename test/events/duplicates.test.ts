@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runDuplicates } from '../endurance/duplicates.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 describe('events that are published more than once, with a restart in between', () => {
   it('reach an idempotent trigger once, and another one each time', async (t) => {

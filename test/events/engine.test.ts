@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import type { CloudEvent } from '../../src/events/cloudevents/event.ts';
 import { decodeHttp } from '../../src/events/cloudevents/http.ts';
-import { type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
+import { type RunningGateway, startGateway, waitFor } from '../support/gateway/gateway.ts';
 
 /** The event engine in the running gateway: its own events, through channels, to webhooks. */
 

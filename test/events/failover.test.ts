@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EngineProcess } from '../endurance/engine-process.ts';
 import { createLedger, type Ledger, numbered } from '../endurance/ledger.ts';
 import { hasPostgres, startPostgres } from '../support/brokers/postgres.ts';
-import { delayedPort } from '../support/delayed-port.ts';
-import { startEventReceiver } from '../support/event-receiver.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { waitFor } from '../support/gateway.ts';
+import { startEventReceiver } from '../support/events/event-receiver.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
+import { delayedPort } from '../support/upstream/delayed-port.ts';
 
 const yaml = (url: string, receiver: string) => `components:
   channels:

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { canMount, fillDisk, mountSmallDisk, runFullDisk } from '../endurance/full-disk.ts';
-import { startEngine } from '../support/event-engine.ts';
-import { startEventReceiver } from '../support/event-receiver.ts';
-import { numberedEvent } from '../support/event-trigger.ts';
-import { waitFor } from '../support/gateway.ts';
+import { startEngine } from '../support/events/event-engine.ts';
+import { startEventReceiver } from '../support/events/event-receiver.ts';
+import { numberedEvent } from '../support/events/event-trigger.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 
 /** Shortened runs of test/endurance/full-disk.ts. */
 

@@ -7,10 +7,10 @@ import type { RuntimeStrategy } from '../../src/events/config/config.ts';
 import { openGates } from '../../src/events/strategies/open.ts';
 import { hasRedis, startRedis } from '../support/brokers/redis.ts';
 import type { PrivateBroker } from '../support/brokers/server-process.ts';
-import { noStrategy } from '../support/event-trigger.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { waitFor } from '../support/gateway.ts';
-import type { LimitedProcess } from '../support/limited-process.ts';
+import { noStrategy } from '../support/events/event-trigger.ts';
+import type { LimitedProcess } from '../support/events/limited-process.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 /** Limits of MODE_GLOBAL, held by three processes together. */
 
@@ -38,7 +38,7 @@ describe('a global limit', { skip: !hasRedis && 'there is no redis-server' }, ()
     const program: LimitedProcess = { ...input, url: redis.url };
     const child = spawn(
       process.execPath,
-      [`${import.meta.dirname}/../support/limited-process.ts`, JSON.stringify(program)],
+      [`${import.meta.dirname}/../support/events/limited-process.ts`, JSON.stringify(program)],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const exited = once(child, 'exit');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runReloads } from '../endurance/reloads.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 describe('another configuration every moment while events come', () => {
   it('loses none, brings none twice, and refuses as a whole what cannot be run', async (test) => {

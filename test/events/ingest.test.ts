@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { HTTP, CloudEvent as PeerEvent } from 'cloudevents';
-import type { Reply } from '../support/client.ts';
-import { waitFor } from '../support/gateway.ts';
-import { type Call, codeOf, firstResult, managed, refused } from '../support/management.ts';
+import type { Reply } from '../support/clients/client.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { type Call, codeOf, firstResult, managed, refused } from '../support/management/management.ts';
 
 /** Events that come in by `POST /api/events`, at the real program. */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { sqliteQueue } from '../endurance/kill-point-queues.ts';
 import { runKillPoints } from '../endurance/kill-points.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 describe('a trigger whose process ends at any of its steps', () => {
   it('loses no event, and repeats only what nobody could have remembered', async (t) => {

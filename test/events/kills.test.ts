@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runKills } from '../endurance/kills.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 /** Shortened runs of test/endurance/kills.ts. */
 describe('an engine that is ended while it publishes and delivers', () => {

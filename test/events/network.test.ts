@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type NetworkFault, runNetworkFault } from '../endurance/network-faults.ts';
 import { hasRedis, startRedis } from '../support/brokers/redis.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 /** Shortened runs of test/endurance/network-faults.ts. */
 

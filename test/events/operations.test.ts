@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { waitFor } from '../support/gateway.ts';
-import { type Call, managed, refused } from '../support/management.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { type Call, managed, refused } from '../support/management/management.ts';
 
 const yaml = (url: string) => `components:
   channels: [{unique_id: main, url: "sqlite:", mq_topic_name: main}]

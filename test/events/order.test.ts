@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runOrder } from '../endurance/order.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 describe('a trigger that handles one event at a time', () => {
   it('gets the events of each publisher in their order, over a restart too', async (t) => {

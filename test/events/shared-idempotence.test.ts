@@ -5,10 +5,10 @@ import { describe, it } from 'node:test';
 import type { EngineProcess } from '../endurance/engine-process.ts';
 import { createLedger, seeded } from '../endurance/ledger.ts';
 import { hasPostgres, startPostgres } from '../support/brokers/postgres.ts';
-import { startEngine } from '../support/event-engine.ts';
-import { startEventReceiver } from '../support/event-receiver.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { waitFor } from '../support/gateway.ts';
+import { startEngine } from '../support/events/event-engine.ts';
+import { startEventReceiver } from '../support/events/event-receiver.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 const EVENTS = 150;
 

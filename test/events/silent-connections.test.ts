@@ -3,12 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Channel } from '../../src/events/channels/channel.ts';
 import type { ChannelScheme } from '../../src/events/config/config.ts';
 import { backends } from '../endurance/backends.ts';
-import { openBrokerChannels } from '../support/broker-channel.ts';
 import { hasMosquitto, startMosquitto } from '../support/brokers/mosquitto.ts';
-import { testEvent } from '../support/channel-contract.ts';
-import { delayedPort } from '../support/delayed-port.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { waitFor } from '../support/gateway.ts';
+import { openBrokerChannels } from '../support/events/broker-channel.ts';
+import { testEvent } from '../support/events/channel-contract.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
+import { delayedPort } from '../support/upstream/delayed-port.ts';
 
 const LEASE_MS = 60_000;
 const EVERY_MS = 100;

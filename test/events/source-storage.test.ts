@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
-import { type S3Stub, startS3 } from '../support/s3.ts';
+import { type RunningGateway, startGateway, waitFor } from '../support/gateway/gateway.ts';
+import { type S3Stub, startS3 } from '../support/servers/s3.ts';
 
 /** Events that were accepted while no channel took them, and a gateway that is killed. */
 

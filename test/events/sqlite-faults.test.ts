@@ -5,9 +5,9 @@ import { describe, it } from 'node:test';
 import { createSqliteChannel } from '../../src/events/channels/sqlite/sqlite-channel.ts';
 import { openEventDatabase } from '../../src/events/database/event-database.ts';
 import { createLedger, numbered, seeded } from '../endurance/ledger.ts';
-import { receiveSome } from '../support/channel-contract.ts';
-import { eventIn } from '../support/cloud-event.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { receiveSome } from '../support/events/channel-contract.ts';
+import { eventIn } from '../support/events/cloud-event.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
 
 /** The `sqlite:` channel on a disk that changes bytes. */
 

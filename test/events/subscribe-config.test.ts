@@ -12,8 +12,8 @@ import {
   type SubscribeResponse,
 } from '../../src/events/gen/io/opensergo/proto/transport/v1/transport_pb.ts';
 import { EventConfigService } from '../../src/events/gen/modelgate/events/v1/event_config_service_pb.ts';
-import { waitFor } from '../support/gateway.ts';
-import { managed } from '../support/management.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { managed } from '../support/management/management.ts';
 
 const EVENT_KIND = 'event.opensergo.io/v1alpha1/Event';
 

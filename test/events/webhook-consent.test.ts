@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { startGateway, waitFor } from '../support/gateway.ts';
-import { startHttpReceiver } from '../support/http-receiver.ts';
+import { startGateway, waitFor } from '../support/gateway/gateway.ts';
+import { startHttpReceiver } from '../support/servers/http-receiver.ts';
 
 const configuration = `components:
   channels: [{unique_id: main, url: "memory:", mq_topic_name: main}]

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { waitFor } from '../support/gateway.ts';
-import { firstResult, managed, passwordOf, refused } from '../support/management.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { firstResult, managed, passwordOf, refused } from '../support/management/management.ts';
 
 interface AuditRow {
   seq: number;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { basicHeader, challenged, managed, passwordOf, refused } from '../support/management.ts';
+import { basicHeader, challenged, managed, passwordOf, refused } from '../support/management/management.ts';
 
 const times = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 

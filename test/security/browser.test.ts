@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { challenged, managed, passwordOf, refused } from '../support/management.ts';
-import { refusedSocket } from '../support/socket.ts';
+import { refusedSocket } from '../support/clients/socket.ts';
+import { challenged, managed, passwordOf, refused } from '../support/management/management.ts';
 
 /**
  * What browsers send, as it was measured in Chromium 156: a form that any page submits carries a remembered Basic

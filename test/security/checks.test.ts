@@ -86,7 +86,7 @@ const checks: readonly Row[] = [
   here('tokens', 'users'),
   { ...here('chromium'), not: 'logging out of the dashboard, which does not exist yet' },
   here('token-life'),
-  { in: ['test/support/management.ts', 'test/security/inventory.test.ts'] },
+  { in: ['test/support/management/management.ts', 'test/security/inventory.test.ts'] },
   {
     in: ['test/package.test.ts', 'test/dependencies.test.ts'],
     not: 'npm audit: it asks a registry, and the tests ask none',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
-import { browser, closed, site, withoutChromium } from '../support/chromium.ts';
-import { waitFor } from '../support/gateway.ts';
-import { managed, passwordOf } from '../support/management.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { browser, closed, site, withoutChromium } from '../support/clients/chromium.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { PATIENCE_MS } from '../support/machine/patience.ts';
+import { managed, passwordOf } from '../support/management/management.ts';
 
 /** A form whose body reads as JSON: `{"name":"planted="}`. */
 const plantingForm = (action: string, type = 'text/plain') => `

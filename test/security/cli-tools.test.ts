@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { tools } from '../../src/tools/catalogue/index.ts';
-import { waitFor } from '../support/gateway.ts';
-import { firstResult, managed, refused } from '../support/management.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { firstResult, managed, refused } from '../support/management/management.ts';
 
 interface Status {
   detection: { installed: boolean; runnable: boolean; version?: string };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { firstResult, managed } from '../support/management.ts';
+import { firstResult, managed } from '../support/management/management.ts';
 
 const at = managed();
 const DAY = 86_400;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { firstResult, managed, type Person, refused } from '../support/management.ts';
+import { firstResult, managed, type Person, refused } from '../support/management/management.ts';
 
 interface Listed {
   name: string;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { codeOf, firstResult, managed, refused } from '../support/management.ts';
+import { codeOf, firstResult, managed, refused } from '../support/management/management.ts';
 
 describe('when something breaks inside of the gateway', () => {
   const at = managed();

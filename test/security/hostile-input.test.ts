@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { openClient, type RawClient, type Reply, type RequestLine } from '../support/client.ts';
-import { type RunningGateway, startGateway } from '../support/gateway.ts';
-import { type Hostile, hostileBodies, hostileHeads } from '../support/hostile.ts';
-import { type Cost, createMeter } from '../support/meter.ts';
+import { openClient, type RawClient, type Reply, type RequestLine } from '../support/clients/client.ts';
+import { type Hostile, hostileBodies, hostileHeads } from '../support/clients/hostile.ts';
+import { type RunningGateway, startGateway } from '../support/gateway/gateway.ts';
+import { type Cost, createMeter } from '../support/machine/meter.ts';
 
 /** What one request without a login may cost in memory, beyond what it brings. */
 const MAX_BYTES = 5_000_000;

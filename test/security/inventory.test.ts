@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { differences } from '../support/conformance.ts';
-import { challenged, managed } from '../support/management.ts';
-import { type ApiOperation, operationsOf } from '../support/openapi.ts';
+import { differences } from '../support/management/conformance.ts';
+import { challenged, managed } from '../support/management/management.ts';
+import { type ApiOperation, operationsOf } from '../support/management/openapi.ts';
 
 /** What answers anybody, and why. */
 const open = new Set([

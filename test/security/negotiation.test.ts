@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openClient, type Reply } from '../support/client.ts';
-import { challenged, managed, refused } from '../support/management.ts';
+import { openClient, type Reply } from '../support/clients/client.ts';
+import { challenged, managed, refused } from '../support/management/management.ts';
 
 describe('what the management API says and hears', () => {
   const at = managed();

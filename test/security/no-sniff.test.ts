@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { strangersPlaces } from '../support/hostile.ts';
-import { setting } from '../support/setting.ts';
-import { body, json } from '../support/steps.ts';
+import { strangersPlaces } from '../support/clients/hostile.ts';
+import { setting } from '../support/gateway/setting.ts';
+import { body, json } from '../support/upstream/steps.ts';
 
 const NAME = 'x-content-type-options';
 

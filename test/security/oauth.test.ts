@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { waitFor } from '../support/gateway.ts';
-import { firstResult, type Managed, managed, refused } from '../support/management.ts';
-import { type OidcServer, oidcClient, startOidc } from '../support/oidc.ts';
-import { type ResourceServer, startResourceServer } from '../support/resource-server.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { firstResult, type Managed, managed, refused } from '../support/management/management.ts';
+import { type OidcServer, oidcClient, startOidc } from '../support/servers/oidc.ts';
+import { type ResourceServer, startResourceServer } from '../support/servers/resource-server.ts';
 
 let at: Managed;
 const started: { oidc?: OidcServer; upstream?: ResourceServer } = {};

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { firstResult, managed, refused } from '../support/management.ts';
-import { fc } from '../support/properties.ts';
+import { fc } from '../support/machine/properties.ts';
+import { firstResult, managed, refused } from '../support/management/management.ts';
 
 /** What a collection makes of input that nobody in their right mind sends. */
 describe('collections that are sent odd things', () => {

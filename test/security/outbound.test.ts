@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { chat, messages } from '../support/formats.ts';
-import { settledRows } from '../support/gateway.ts';
-import { firstResult, managed, refused } from '../support/management.ts';
-import { body, head, json, type Step } from '../support/steps.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { chat, messages } from '../support/formats/formats.ts';
+import { settledRows } from '../support/gateway/gateway.ts';
+import { firstResult, managed, refused } from '../support/management/management.ts';
+import { body, head, json, type Step } from '../support/upstream/steps.ts';
+import { startUpstream, type Upstream } from '../support/upstream/upstream.ts';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { challenged, firstResult, managed } from '../support/management.ts';
+import { challenged, firstResult, managed } from '../support/management/management.ts';
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 

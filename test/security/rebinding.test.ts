@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { bearer, type RunningGateway, startGateway } from '../support/gateway.ts';
+import { bearer, type RunningGateway, startGateway } from '../support/gateway/gateway.ts';
 
 /** What a page can send that has its own name resolved to this machine: requests of its own origin. */
 const requests: readonly (readonly [method: string, path: string, headers: Record<string, string>])[] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { firstResult, managed, refused } from '../support/management.ts';
+import { firstResult, managed, refused } from '../support/management/management.ts';
 
 describe('what comes again and again', () => {
   const at = managed();

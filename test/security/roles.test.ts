@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { holdsPermission, permissions, type Role, roleHas, roles } from '../../src/access/permissions.ts';
-import { challenged, firstResult, managed, refused } from '../support/management.ts';
-import { type ApiOperation, operationsOf } from '../support/openapi.ts';
+import { challenged, firstResult, managed, refused } from '../support/management/management.ts';
+import { type ApiOperation, operationsOf } from '../support/management/openapi.ts';
 
 /**
  * A request that could do what the operation does, and does nothing: the member is not there, the body is empty, and it

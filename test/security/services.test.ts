@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { waitFor } from '../support/gateway.ts';
-import { challenged, firstResult, managed, refused } from '../support/management.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { challenged, firstResult, managed, refused } from '../support/management/management.ts';
 
 /** The cases name the service `mcp`; where it has to run, `management`, `data-plane` and `store` stand in for it. */
 describe('services', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { challenged, managed, passwordOf, refused } from '../support/management.ts';
+import { challenged, managed, passwordOf, refused } from '../support/management/management.ts';
 
 describe('the first admin', () => {
   const at = managed({ noAdmin: true });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openClient, type RawClient } from '../support/client.ts';
-import { managed } from '../support/management.ts';
+import { openClient, type RawClient } from '../support/clients/client.ts';
+import { managed } from '../support/management/management.ts';
 
 const HEADERS_MS = 1000;
 const BODY_MS = 2000;

@@ -12,7 +12,7 @@ import {
   managed,
   passwordOf,
   refused,
-} from '../support/management.ts';
+} from '../support/management/management.ts';
 
 const tryLogin = (at: Managed, name: string, password: string, headers = {}) =>
   at.call('GET', '/api/auth', { basic: [name, password], headers });

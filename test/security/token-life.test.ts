@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { challenged, firstResult, type Managed, managed } from '../support/management.ts';
-import { fc } from '../support/properties.ts';
+import { fc } from '../support/machine/properties.ts';
+import { challenged, firstResult, type Managed, managed } from '../support/management/management.ts';
 
 /** The defaults of `api` in the configuration, seconds (CONTRACT, 3). */
 const lifetime = 600;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { waitFor } from '../support/gateway.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
 import {
   challenged,
   codeOf,
@@ -11,7 +11,7 @@ import {
   managed,
   passwordOf,
   refused,
-} from '../support/management.ts';
+} from '../support/management/management.ts';
 
 /** The text of every file below a folder, as bytes in Latin-1. */
 function everyFile(folder: string): { path: string; text: string }[] {

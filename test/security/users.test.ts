@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { challenged, codeOf, managed, type Person, passwordOf, refused } from '../support/management.ts';
+import {
+  challenged,
+  codeOf,
+  managed,
+  type Person,
+  passwordOf,
+  refused,
+} from '../support/management/management.ts';
 
 describe('users', () => {
   const at = managed();

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createSandbox, type Sandbox } from '../cli/run.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { postgresServer } from '../support/engines.ts';
-import { type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
+import { type RunningGateway, startGateway, waitFor } from '../support/gateway/gateway.ts';
+import { postgresServer } from '../support/store/engines.ts';
 
 const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
 const NEXT_SECRET = 'mT4xV9bN2cQ7wS5yH8jK1pL3zR6dF0gA';

@@ -17,11 +17,11 @@ import { openStoreAt } from '../../src/store/open.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { createWriter } from '../../src/store/writer.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { postgresServer } from '../support/engines.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { waitFor } from '../support/gateway.ts';
-import { madeEntry } from '../support/ledger.ts';
-import { runScript } from '../support/process.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
+import { runScript } from '../support/machine/process.ts';
+import { postgresServer } from '../support/store/engines.ts';
+import { madeEntry } from '../support/store/ledger.ts';
 
 const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
 const sealing = { ...deriveKeys(SECRET), source: 'environment' } as const;

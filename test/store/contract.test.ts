@@ -43,8 +43,8 @@ import { noteRevision } from '../../src/store/revision.ts';
 import { createWriter } from '../../src/store/writer.ts';
 import { tunnelStore } from '../../src/tunnels/store.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { type Engine, postgresEngine, postgresServer, sqliteEngine } from '../support/engines.ts';
-import { madeEntry } from '../support/ledger.ts';
+import { type Engine, postgresEngine, postgresServer, sqliteEngine } from '../support/store/engines.ts';
+import { madeEntry } from '../support/store/ledger.ts';
 
 const secret = randomBytes(32);
 const plain = { provider: 'openai', baseUrl: null, apiKey: null, defaultModel: null };

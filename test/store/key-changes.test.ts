@@ -6,8 +6,8 @@ import { keyPages } from '../../src/access/keys/key-pages.ts';
 import { keyStore } from '../../src/access/store.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { postgresServer } from '../support/engines.ts';
-import { waitFor } from '../support/gateway.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { postgresServer } from '../support/store/engines.ts';
 
 describe('changes of keys on a PostgreSQL server', { skip: !hasPostgres }, () => {
   const { database } = postgresServer();

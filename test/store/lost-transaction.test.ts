@@ -10,8 +10,8 @@ import { createLog } from '../../src/lib/log.ts';
 import { migratePostgres } from '../../src/store/postgres/migrate.ts';
 import { inTransaction, openTransaction } from '../../src/store/postgres/transaction.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { postgresServer } from '../support/engines.ts';
-import { waitFor } from '../support/gateway.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { postgresServer } from '../support/store/engines.ts';
 
 const log = createLog({ level: 'silent', write: () => {}, pretty: false });
 const addressOf = (url: string) => resolveAddress(url, () => undefined);

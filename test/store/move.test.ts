@@ -11,9 +11,9 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { tableNames } from '../../src/store/tables.ts';
 import { createWriter } from '../../src/store/writer.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { postgresServer } from '../support/engines.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { madeEntry } from '../support/ledger.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
+import { postgresServer } from '../support/store/engines.ts';
+import { madeEntry } from '../support/store/ledger.ts';
 
 const REQUESTS = 1_201;
 

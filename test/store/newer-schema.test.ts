@@ -6,8 +6,8 @@ import postgres from 'postgres';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { migratePostgres } from '../../src/store/postgres/migrate.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { postgresServer } from '../support/engines.ts';
-import { startGateway, waitFor } from '../support/gateway.ts';
+import { startGateway, waitFor } from '../support/gateway/gateway.ts';
+import { postgresServer } from '../support/store/engines.ts';
 
 const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
 const demo = { model: 'demo/echo', messages: [{ role: 'user', content: 'hi' }] };

@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { postgresServer } from '../support/engines.ts';
-import { startGateway, waitFor } from '../support/gateway.ts';
-import { startHttpReceiver } from '../support/http-receiver.ts';
-import { hasRedis, privateRedis } from '../support/redis.ts';
+import { startGateway, waitFor } from '../support/gateway/gateway.ts';
+import { startHttpReceiver } from '../support/servers/http-receiver.ts';
+import { hasRedis, privateRedis } from '../support/servers/redis.ts';
+import { postgresServer } from '../support/store/engines.ts';
 
 const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
 

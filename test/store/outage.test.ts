@@ -9,10 +9,10 @@ import { openOutbox } from '../../src/store/postgres/outbox.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { createWriter } from '../../src/store/writer.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { postgresServer } from '../support/engines.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { waitFor } from '../support/gateway.ts';
-import { madeEntry } from '../support/ledger.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
+import { postgresServer } from '../support/store/engines.ts';
+import { madeEntry } from '../support/store/ledger.ts';
 
 describe('an outage of the PostgreSQL server', { skip: !hasPostgres }, () => {
   const postgres = postgresServer();

@@ -4,17 +4,17 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { chatAnswer } from '../support/answers.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { childEnv } from '../support/child-env.ts';
-import { postgresServer } from '../support/engines.ts';
-import { bearer, type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
-import { oidcClient, startOidc } from '../support/oidc.ts';
-import { program } from '../support/program.ts';
-import { hasRedis, privateRedis } from '../support/redis.ts';
-import { startResourceServer } from '../support/resource-server.ts';
-import { json } from '../support/steps.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { childEnv } from '../support/gateway/child-env.ts';
+import { bearer, type RunningGateway, startGateway, waitFor } from '../support/gateway/gateway.ts';
+import { program } from '../support/gateway/program.ts';
+import { oidcClient, startOidc } from '../support/servers/oidc.ts';
+import { hasRedis, privateRedis } from '../support/servers/redis.ts';
+import { startResourceServer } from '../support/servers/resource-server.ts';
+import { postgresServer } from '../support/store/engines.ts';
+import { chatAnswer } from '../support/upstream/answers.ts';
+import { json } from '../support/upstream/steps.ts';
+import { startUpstream } from '../support/upstream/upstream.ts';
 
 const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
 

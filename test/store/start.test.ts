@@ -12,11 +12,11 @@ import { openStore } from '../../src/store/database.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { hasPostgres } from '../support/brokers/postgres.ts';
 import { freePort } from '../support/brokers/server-process.ts';
-import { postgresServer } from '../support/engines.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { waitFor } from '../support/gateway.ts';
-import { gatewayNode } from '../support/gateway-node.ts';
-import { madeEntry } from '../support/ledger.ts';
+import { waitFor } from '../support/gateway/gateway.ts';
+import { gatewayNode } from '../support/gateway/gateway-node.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
+import { postgresServer } from '../support/store/engines.ts';
+import { madeEntry } from '../support/store/ledger.ts';
 
 /** A port of the test's own. @returns the address with that port in it */
 async function portFor(test: TestContext, url: string, serve: (client: Socket) => void): Promise<string> {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { postgresServer } from '../support/engines.ts';
-import { startGateway, waitFor } from '../support/gateway.ts';
+import { startGateway, waitFor } from '../support/gateway/gateway.ts';
+import { postgresServer } from '../support/store/engines.ts';
 
 const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
 

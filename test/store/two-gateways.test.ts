@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hasPostgres } from '../support/brokers/postgres.ts';
-import { postgresServer } from '../support/engines.ts';
-import { type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
+import { type RunningGateway, startGateway, waitFor } from '../support/gateway/gateway.ts';
+import { postgresServer } from '../support/store/engines.ts';
 
 const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
 const demo = { model: 'demo/echo', messages: [{ role: 'user', content: 'hi' }] };

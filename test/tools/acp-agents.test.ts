@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { chatStream } from '../support/answers.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { type RunningGateway, startGateway } from '../support/gateway.ts';
-import { json, type Step, stream } from '../support/steps.ts';
-import { type SeenRequest, startUpstream, type Upstream } from '../support/upstream.ts';
+import { type RunningGateway, startGateway } from '../support/gateway/gateway.ts';
+import { temporaryFolder } from '../support/machine/folder.ts';
+import { chatStream } from '../support/upstream/answers.ts';
+import { json, type Step, stream } from '../support/upstream/steps.ts';
+import { type SeenRequest, startUpstream, type Upstream } from '../support/upstream/upstream.ts';
 import { findTool, type ToolName } from './tool.ts';
 
 /** An agent, and the tool of it that the scripted model calls to make a file. */

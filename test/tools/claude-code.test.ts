@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { messagesAnswer, messagesStream } from '../support/answers.ts';
-import { type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
-import { json, type Step, stream } from '../support/steps.ts';
-import { type SeenRequest, startUpstream, type Upstream } from '../support/upstream.ts';
+import { type RunningGateway, startGateway, waitFor } from '../support/gateway/gateway.ts';
+import { messagesAnswer, messagesStream } from '../support/upstream/answers.ts';
+import { json, type Step, stream } from '../support/upstream/steps.ts';
+import { type SeenRequest, startUpstream, type Upstream } from '../support/upstream/upstream.ts';
 import { type Desk, findTool, layDesk, runTool } from './tool.ts';
 
 /** Claude Code itself, through the gateway to a scripted Anthropic. */

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { chatStream } from '../support/answers.ts';
-import { type RunningGateway, startGateway } from '../support/gateway.ts';
-import { json, type Step, stream } from '../support/steps.ts';
-import { type SeenRequest, startUpstream, type Upstream } from '../support/upstream.ts';
+import { type RunningGateway, startGateway } from '../support/gateway/gateway.ts';
+import { chatStream } from '../support/upstream/answers.ts';
+import { json, type Step, stream } from '../support/upstream/steps.ts';
+import { type SeenRequest, startUpstream, type Upstream } from '../support/upstream/upstream.ts';
 import { type Desk, findTool, layDesk, runTool } from './tool.ts';
 
 /** Codex, which compacts on its own when a conversation is long, with a provider that cannot. */

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { responsesStream } from '../support/answers.ts';
 import {
   type LedgerLine,
   type RunningGateway,
   settledRows,
   startGateway,
   waitFor,
-} from '../support/gateway.ts';
-import { json, type Step, stream } from '../support/steps.ts';
-import { type SeenRequest, startUpstream, type Upstream } from '../support/upstream.ts';
+} from '../support/gateway/gateway.ts';
+import { responsesStream } from '../support/upstream/answers.ts';
+import { json, type Step, stream } from '../support/upstream/steps.ts';
+import { type SeenRequest, startUpstream, type Upstream } from '../support/upstream/upstream.ts';
 import { modelThatReads, prompt, upstreams, word } from './model.ts';
 import { type Desk, findTool, layDesk, type Ran, runTool } from './tool.ts';
 

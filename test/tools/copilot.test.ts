@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { startGateway, waitFor } from '../support/gateway.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { startGateway, waitFor } from '../support/gateway/gateway.ts';
+import { startUpstream } from '../support/upstream/upstream.ts';
 import { connectionsToAll, modelThatReads, prompt, said, upstreams, word } from './model.ts';
 import { findTool, layDesk, runTool } from './tool.ts';
 

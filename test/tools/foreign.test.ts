@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { type RunningGateway, startGateway } from '../support/gateway.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { type RunningGateway, startGateway } from '../support/gateway/gateway.ts';
+import { startUpstream, type Upstream } from '../support/upstream/upstream.ts';
 import { type Body, connectionsToAll, modelThatReads, prompt, said, upstreams, word } from './model.ts';
 import { type Desk, findTool, layDesk, runTool, type ToolName } from './tool.ts';
 

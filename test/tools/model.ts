@@ -1,9 +1,14 @@
-import { type AnswerOptions, chatStream, messagesStream, responsesStream } from '../support/answers.ts';
-import { geminiStream, ollamaStream } from '../support/answers-native.ts';
-import { connectionsTo } from '../support/formats.ts';
-import type { ConnectionInput } from '../support/gateway.ts';
-import { json, type Step, stream } from '../support/steps.ts';
-import type { SeenRequest } from '../support/upstream.ts';
+import { connectionsTo } from '../support/formats/formats.ts';
+import type { ConnectionInput } from '../support/gateway/gateway.ts';
+import {
+  type AnswerOptions,
+  chatStream,
+  messagesStream,
+  responsesStream,
+} from '../support/upstream/answers.ts';
+import { geminiStream, ollamaStream } from '../support/upstream/answers-native.ts';
+import { json, type Step, stream } from '../support/upstream/steps.ts';
+import type { SeenRequest } from '../support/upstream/upstream.ts';
 
 /** A word that stands in a note and nowhere else. */
 export const word = 'periwinkle';

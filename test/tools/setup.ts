@@ -8,8 +8,8 @@ import { restoreTool } from '../../src/tools/configuring/restore.ts';
 import { forVersion } from '../../src/tools/detection/version.ts';
 import { readToolConfig } from '../../src/tools/status.ts';
 import type { Tool } from '../../src/tools/tool.ts';
-import { type RunningGateway, settledRows, startGateway, waitFor } from '../support/gateway.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { type RunningGateway, settledRows, startGateway, waitFor } from '../support/gateway/gateway.ts';
+import { startUpstream, type Upstream } from '../support/upstream/upstream.ts';
 import { connectionsToAll, modelThatReads, upstreams, word } from './model.ts';
 import { findTool, layDesk, runTool, type ToolName } from './tool.ts';
 

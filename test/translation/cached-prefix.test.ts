@@ -4,11 +4,11 @@ import { type JsonObject, parseObject } from '../../src/codecs/json/values.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import { anthropic } from '../../src/providers/anthropic.ts';
 import { translateRequest } from '../../src/proxy/translate/request.ts';
-import { agentSessions, call, type Round, type SessionRequest } from '../support/agent-sessions.ts';
-import { promptTokens } from '../support/caching-vendor.ts';
-import { connectionWith } from '../support/connection.ts';
-import { type CachedUsage, promptCache } from '../support/prompt-cache.ts';
-import { fc } from '../support/properties.ts';
+import { agentSessions, call, type Round, type SessionRequest } from '../support/agents/agent-sessions.ts';
+import { fc } from '../support/machine/properties.ts';
+import { connectionWith } from '../support/routing/connection.ts';
+import { promptTokens } from '../support/upstream/caching-vendor.ts';
+import { type CachedUsage, promptCache } from '../support/upstream/prompt-cache.ts';
 
 const model = 'claude-sonnet-5';
 const target = {

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../src/codecs/json/values.ts';
 import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
 import type { Frame } from '../../src/lib/streams/sse.ts';
 import { conversationCodec } from '../../src/proxy/translate/request.ts';
-import { type Asked, askedWith, partsOf, writtenFor } from '../support/answer-chain.ts';
-import { type Conversing, conversing } from '../support/formats-matrix.ts';
+import { type Asked, askedWith, partsOf, writtenFor } from '../support/formats/answer-chain.ts';
+import { type Conversing, conversing } from '../support/formats/formats-matrix.ts';
 
 /**
  * No call of a tool is lost, whatever way an upstream writes it, and each reaches the client as the model wrote it. A

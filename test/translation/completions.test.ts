@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { chatAnswer, chatStream, messagesAnswer, messagesStream } from '../support/answers.ts';
-import { type RunningGateway, startGateway } from '../support/gateway.ts';
-import { chunk, fin, json, open, stream } from '../support/steps.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { type RunningGateway, startGateway } from '../support/gateway/gateway.ts';
+import { chatAnswer, chatStream, messagesAnswer, messagesStream } from '../support/upstream/answers.ts';
+import { chunk, fin, json, open, stream } from '../support/upstream/steps.ts';
+import { startUpstream, type Upstream } from '../support/upstream/upstream.ts';
 
 /** The official SDKs: one as a client of the older completions, both with a provider that speaks nothing else. */
 const running: { gateway?: RunningGateway; upstream?: Upstream } = {};

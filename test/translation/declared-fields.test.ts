@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import type { JsonObject } from '../../src/codecs/json/values.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { conversationCodec, translateRequest } from '../../src/proxy/translate/request.ts';
-import { vendorTarget } from '../support/answer-chain.ts';
-import type { MemberCase } from '../support/declared-cases.ts';
-import { declaredCases } from '../support/declared-requests.ts';
-import { type Conversing, conversing } from '../support/formats-matrix.ts';
+import { vendorTarget } from '../support/formats/answer-chain.ts';
+import type { MemberCase } from '../support/formats/declared-cases.ts';
+import { declaredCases } from '../support/formats/declared-requests.ts';
+import { type Conversing, conversing } from '../support/formats/formats-matrix.ts';
 
 /**
  * Every member that a vendor's SDK declares for a request, at every depth, through every pair: it arrives, or it is

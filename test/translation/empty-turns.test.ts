@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type JsonObject, listOf, objectOf } from '../../src/codecs/json/values.ts';
-import { translated, translating } from '../support/translating.ts';
+import { translated, translating } from '../support/formats/translating.ts';
 
 /** A user who says nothing has had a turn all the same: without it the model would go on with its own words. */
 type Turns = readonly (readonly ['user' | 'assistant', string])[];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { answerFuzz, type Fuzz, formats, requestFuzz } from '../support/fuzz.ts';
+import { answerFuzz, type Fuzz, formats, requestFuzz } from '../support/formats/fuzz.ts';
 
 /** Damaged requests and answers, the same ones every time. `node scripts/fuzz.ts` tries others, and more of them. */
 const REQUESTS = 10_000;

@@ -8,7 +8,7 @@ import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import type { Frame } from '../../src/lib/streams/sse.ts';
 import { conversationCodec, translateRequest } from '../../src/proxy/translate/request.ts';
-import { askedWith, partsOf, vendorTarget, writtenFor } from '../support/answer-chain.ts';
+import { askedWith, partsOf, vendorTarget, writtenFor } from '../support/formats/answer-chain.ts';
 
 /**
  * Every request and every recorded answer, into every other format, by the stages that the gateway itself has and for

@@ -10,8 +10,8 @@ import type { Target } from '../../src/combos/routing/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
 import { conversationCodec, translateRequest } from '../../src/proxy/translate/request.ts';
-import { withinCpu } from '../support/cpu.ts';
-import { formats } from '../support/fuzz.ts';
+import { formats } from '../support/formats/fuzz.ts';
+import { withinCpu } from '../support/machine/cpu.ts';
 
 /**
  * Requests and answers that nobody sends by chance. Each must be translated or refused, in time that grows with its

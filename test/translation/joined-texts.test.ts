@@ -11,9 +11,9 @@ import {
 import { type Dialect, plainDialect } from '../../src/codecs/model/dialect.ts';
 import { mistral } from '../../src/providers/mistral.ts';
 import { openai } from '../../src/providers/openai.ts';
-import { conversing, type Pair, pairs } from '../support/formats-matrix.ts';
-import { fc } from '../support/properties.ts';
-import { translating } from '../support/translating.ts';
+import { conversing, type Pair, pairs } from '../support/formats/formats-matrix.ts';
+import { translating } from '../support/formats/translating.ts';
+import { fc } from '../support/machine/properties.ts';
 
 /**
  * Nothing stands between the pieces of what a model or a tool wrote, in any format: a text may be cut in the middle of

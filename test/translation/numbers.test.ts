@@ -6,10 +6,10 @@ import { parseObject } from '../../src/codecs/json/values.ts';
 import type { Target } from '../../src/combos/routing/resolve.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
 import { conversationCodec, translateRequest } from '../../src/proxy/translate/request.ts';
-import { type Asked, askedWith, partsOf, vendorTarget, writtenFor } from '../support/answer-chain.ts';
-import { numberText } from '../support/arbitrary.ts';
-import { type Conversing, conversing } from '../support/formats-matrix.ts';
-import { fc } from '../support/properties.ts';
+import { type Asked, askedWith, partsOf, vendorTarget, writtenFor } from '../support/formats/answer-chain.ts';
+import { numberText } from '../support/formats/arbitrary.ts';
+import { type Conversing, conversing } from '../support/formats/formats-matrix.ts';
+import { fc } from '../support/machine/properties.ts';
 
 /** Numbers arrive with the digits in which they were written: one that is rounded names another object. */
 const formats = conversing.filter((format) => format !== 'openai-completions');

@@ -9,8 +9,8 @@ import { encodeErrorFrame } from '../../src/codecs/openai-responses/answer/error
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { conversationCodec } from '../../src/proxy/translate/request.ts';
-import { formats } from '../support/fuzz.ts';
-import { assertItems, assertOutput, assertResource } from '../support/open-responses.ts';
+import { formats } from '../support/formats/fuzz.ts';
+import { assertItems, assertOutput, assertResource } from '../support/formats/open-responses.ts';
 
 /** What the Open Responses suite holds an answer to (gateways' 5.10), on every recorded answer of every other format. */
 const responses = conversationCodec('openai-responses');

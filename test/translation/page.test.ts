@@ -14,8 +14,8 @@ import {
 } from '../../src/codecs/model/conversation.ts';
 import { plainDialect } from '../../src/codecs/model/dialect.ts';
 import { GatewayError } from '../../src/lib/error.ts';
-import { type Conversing, conversing } from '../support/formats-matrix.ts';
-import { translating } from '../support/translating.ts';
+import { type Conversing, conversing } from '../support/formats/formats-matrix.ts';
+import { translating } from '../support/formats/translating.ts';
 
 /** docs/translation.md says what happens: each of its rows "from format to format" is held against a translation. */
 const page = readFileSync(join(import.meta.dirname, '../../docs/translation.md'), 'utf8');

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { agentSessions, type SessionRequest } from '../support/agent-sessions.ts';
-import { messagesAnswer } from '../support/answers.ts';
-import { cachingVendor, promptTokens } from '../support/caching-vendor.ts';
-import type { Reply } from '../support/client.ts';
-import { type LedgerLine, rowsOf } from '../support/gateway.ts';
-import { setting } from '../support/setting.ts';
-import { json } from '../support/steps.ts';
+import { agentSessions, type SessionRequest } from '../support/agents/agent-sessions.ts';
+import type { Reply } from '../support/clients/client.ts';
+import { type LedgerLine, rowsOf } from '../support/gateway/gateway.ts';
+import { setting } from '../support/gateway/setting.ts';
+import { messagesAnswer } from '../support/upstream/answers.ts';
+import { cachingVendor, promptTokens } from '../support/upstream/caching-vendor.ts';
+import { json } from '../support/upstream/steps.ts';
 
 const at = setting();
 const [session] = agentSessions;

@@ -7,7 +7,7 @@ import type { Target } from '../../src/combos/routing/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
 import { translateRequest } from '../../src/proxy/translate/request.ts';
-import { conversing } from '../support/formats-matrix.ts';
+import { conversing } from '../support/formats/formats-matrix.ts';
 
 /** The lines of the acceptance list (gateways' section 5) that are about one member of a request. */
 function asked(from: WireFormat, to: WireFormat, body: JsonObject) {

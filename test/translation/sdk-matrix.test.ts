@@ -4,11 +4,11 @@ import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { Ollama } from 'ollama';
 import OpenAI from 'openai';
-import { chatStream, messagesStream, responsesStream } from '../support/answers.ts';
-import { geminiStream, ollamaStream } from '../support/answers-native.ts';
-import { type RunningGateway, startGateway } from '../support/gateway.ts';
-import { body, type Step, stream } from '../support/steps.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { type RunningGateway, startGateway } from '../support/gateway/gateway.ts';
+import { chatStream, messagesStream, responsesStream } from '../support/upstream/answers.ts';
+import { geminiStream, ollamaStream } from '../support/upstream/answers-native.ts';
+import { body, type Step, stream } from '../support/upstream/steps.ts';
+import { startUpstream, type Upstream } from '../support/upstream/upstream.ts';
 
 /** Every official SDK in a streamed tool loop with a provider of every other format. */
 const call = { id: 'call_1', name: 'weather', arguments: '{"city":"Köln"}' };

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { chatStream, messagesStream } from '../support/answers.ts';
-import { setting } from '../support/setting.ts';
-import { body, json, stream } from '../support/steps.ts';
+import { setting } from '../support/gateway/setting.ts';
+import { chatStream, messagesStream } from '../support/upstream/answers.ts';
+import { body, json, stream } from '../support/upstream/steps.ts';
 
 /** The official SDKs as clients, each through a whole tool loop with a provider of another format. */
 const running = setting();

@@ -7,8 +7,8 @@ import type { Target } from '../../src/combos/routing/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { translateRequest } from '../../src/proxy/translate/request.ts';
 import { createSettledTurns, type SettledTurns } from '../../src/proxy/translate/settled.ts';
-import { vendorTarget } from '../support/answer-chain.ts';
-import { type Chance, chanceOf, mutated, oneOf } from '../support/mutate.ts';
+import { vendorTarget } from '../support/formats/answer-chain.ts';
+import { type Chance, chanceOf, mutated, oneOf } from '../support/formats/mutate.ts';
 
 /**
  * A request that goes on with a conversation of which the beginning was translated before becomes the very bytes that it becomes

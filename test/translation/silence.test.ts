@@ -11,8 +11,8 @@ import type { Codec } from '../../src/codecs/wire-codec.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openai } from '../../src/providers/openai.ts';
-import { conversations } from '../support/arbitrary.ts';
-import { fc } from '../support/properties.ts';
+import { conversations } from '../support/formats/arbitrary.ts';
+import { fc } from '../support/machine/properties.ts';
 
 /**
  * Nothing is dropped in silence: what a conversation asks for is asked for by the request that is sent, or named, or

@@ -7,11 +7,11 @@ import { type Dialect, plainDialect } from '../../src/codecs/model/dialect.ts';
 import type { Target } from '../../src/combos/routing/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { translateRequest } from '../../src/proxy/translate/request.ts';
-import { vendorTarget } from '../support/answer-chain.ts';
-import { conversations } from '../support/arbitrary.ts';
-import { type Conversing, conversing } from '../support/formats-matrix.ts';
-import { fc } from '../support/properties.ts';
-import { translating } from '../support/translating.ts';
+import { vendorTarget } from '../support/formats/answer-chain.ts';
+import { conversations } from '../support/formats/arbitrary.ts';
+import { type Conversing, conversing } from '../support/formats/formats-matrix.ts';
+import { translating } from '../support/formats/translating.ts';
+import { fc } from '../support/machine/properties.ts';
 
 /**
  * Prompt caches hit where a request begins with the very bytes of an earlier one: a conversation with one more turn

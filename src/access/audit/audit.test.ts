@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { runScript } from '../../../test/support/process.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
+import { runScript } from '../../../test/support/machine/process.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { openAudit } from './audit.ts';
 import { parseRecord } from './chain.ts';

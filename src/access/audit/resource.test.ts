@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { admin } from '../../../test/support/caller.ts';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
+import { admin } from '../../../test/support/management/caller.ts';
 import type { Caller, ListQuery } from '../../http/resource.ts';
 import { openAudit } from './audit.ts';
 import { auditResource } from './resource.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
 import { openStore } from '../../store/database.ts';
 import { keyStore } from '../store.ts';
 import { changesBetween, idsOf, keyReader } from './key-index.ts';

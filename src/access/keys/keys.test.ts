@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { createKey, hashKey } from './keys.ts';
 
 describe('a gateway key', () => {

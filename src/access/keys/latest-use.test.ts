@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hasPostgres } from '../../../test/support/brokers/postgres.ts';
-import { type Engine, postgresEngine, postgresServer, sqliteEngine } from '../../../test/support/engines.ts';
-import { madeEntry } from '../../../test/support/ledger.ts';
+import {
+  type Engine,
+  postgresEngine,
+  postgresServer,
+  sqliteEngine,
+} from '../../../test/support/store/engines.ts';
+import { madeEntry } from '../../../test/support/store/ledger.ts';
 import { createLedger } from '../../ledger/record.ts';
 import { createWriter } from '../../store/writer.ts';
 import { keyStore } from '../store.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { sql } from 'kysely';
-import { admin } from '../../../test/support/caller.ts';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
+import { admin } from '../../../test/support/management/caller.ts';
 import { attributesOf } from '../../http/collection/attributes.ts';
 import { select } from '../../http/collection/select.ts';
 import type { ListQuery, Row } from '../../http/resource.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
 import { openStore } from '../../store/database.ts';
 import { verifyPassword } from '../passwords/password.ts';
 import { createPasswords } from '../passwords/passwords.ts';

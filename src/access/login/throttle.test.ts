@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { openStore } from '../../store/database.ts';
 import { type LoginThrottle, openLoginThrottle } from './throttle.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { basic, openAccess, token } from '../../../test/support/access.ts';
+import { basic, openAccess, token } from '../../../test/support/management/access.ts';
 
 /** What became of a request: the name of the caller, or the reason of the refusal. */
 const outcome = (result: { name: string } | { reason: string }) =>

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { basic, type OpenAccess, openAccess, ownerKey, token } from '../../../test/support/access.ts';
+import {
+  basic,
+  type OpenAccess,
+  openAccess,
+  ownerKey,
+  token,
+} from '../../../test/support/management/access.ts';
 import type { Caller } from '../../http/resource.ts';
 import { tokensResource } from './resource.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { basic, type OpenAccess, openAccess } from '../../../test/support/access.ts';
+import { basic, type OpenAccess, openAccess } from '../../../test/support/management/access.ts';
 import type { Caller } from '../../http/resource.ts';
 import { savedViewsResource } from './resource.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Cluster, cluster } from '../../../test/support/cluster.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { type Cluster, cluster } from '../../../test/support/gateway/cluster.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 
 /** One thing that happens to two gateways, their Redis, or the network between them. */
 type Step =

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
 import { unitText } from './unit.ts';
 
 const analyze = '/usr/bin/systemd-analyze';

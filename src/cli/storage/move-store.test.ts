@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { freePort } from '../../../test/support/brokers/server-process.ts';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
 import { openOutbox } from '../../store/postgres/outbox.ts';
 import { moveStoreTo } from './move-store.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { waitFor } from '../../../test/support/gateway.ts';
+import { waitFor } from '../../../test/support/gateway/gateway.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
 import { openBrowser } from './open-browser.ts';
 
 const folder = temporaryFolder({ after });

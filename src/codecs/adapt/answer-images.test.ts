@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { translating } from '../../../test/support/translating.ts';
+import { translating } from '../../../test/support/formats/translating.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import { emptyConversation, type Part } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { embedEncryptedReasoning, extractEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
 import { emptyConversation, type Tool } from '../model/conversation.ts';
 import type { StreamPart } from '../model/stream-part.ts';

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { answers, conversations, settled, withoutRawReasons } from '../../../test/support/arbitrary.ts';
-import { assertRefusedByPath, replaced } from '../../../test/support/damaged-requests.ts';
-import { fc } from '../../../test/support/properties.ts';
+import {
+  answers,
+  conversations,
+  settled,
+  withoutRawReasons,
+} from '../../../test/support/formats/arbitrary.ts';
+import { assertRefusedByPath, replaced } from '../../../test/support/formats/damaged-requests.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { splitFrames } from '../../lib/streams/sse.ts';
 import { listOf, objectOf } from '../json/values.ts';
 import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../model/conversation.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { type Frame, splitFrames } from '../../lib/streams/sse.ts';
 import type { StreamCodec } from '../codec.ts';
 import { codecOf } from '../index.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { choice, frame, streamOf } from '../../../test/support/stream-records.ts';
+import { choice, frame, streamOf } from '../../../test/support/formats/stream-records.ts';
 import type { FrameMeaning } from '../codec.ts';
 import type { WireFormat } from '../wire-format.ts';
 

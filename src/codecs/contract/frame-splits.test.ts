@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { recorded } from '../../../test/support/stream-records.ts';
+import { recorded } from '../../../test/support/formats/stream-records.ts';
 import { splitFrames } from '../../lib/streams/sse.ts';
 
 describe('frames', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { stripEncryptedReasoning } from '../../../test/support/strip-reasoning.ts';
-import { translated, translating } from '../../../test/support/translating.ts';
+import { stripEncryptedReasoning } from '../../../test/support/formats/strip-reasoning.ts';
+import { translated, translating } from '../../../test/support/formats/translating.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';

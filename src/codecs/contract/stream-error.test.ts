@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { choice, factsOf, frame, record, streamOf } from '../../../test/support/stream-records.ts';
+import { choice, factsOf, frame, record, streamOf } from '../../../test/support/formats/stream-records.ts';
 import type { Frame } from '../../lib/streams/sse.ts';
 import type { WireFormat } from '../wire-format.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { recorded, recordedAs, streamOf } from '../../../test/support/stream-records.ts';
+import { recorded, recordedAs, streamOf } from '../../../test/support/formats/stream-records.ts';
 import type { StreamFacts } from '../codec.ts';
 import { noUsage, type Usage, type WireFormat } from '../wire-format.ts';
 

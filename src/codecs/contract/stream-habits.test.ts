@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
-import { choice, factsOf, named, record, streaming, streamOf } from '../../../test/support/stream-records.ts';
+import {
+  choice,
+  factsOf,
+  named,
+  record,
+  streaming,
+  streamOf,
+} from '../../../test/support/formats/stream-records.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { splitFrames } from '../../lib/streams/sse.ts';
 import type { StreamFacts } from '../codec.ts';
 import { noUsage } from '../wire-format.ts';

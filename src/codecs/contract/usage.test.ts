@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { splitFrames } from '../../lib/streams/sse.ts';
 import { codecOf, codecs } from '../index.ts';
 import { MAX_COUNT } from '../json/values.ts';

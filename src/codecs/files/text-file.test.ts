@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { translating } from '../../../test/support/translating.ts';
+import { translating } from '../../../test/support/formats/translating.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { adapt } from '../adapt/adapt.ts';
 import { emptyConversation, type FilePart, type Part } from '../model/conversation.ts';

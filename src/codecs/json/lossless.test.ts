@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { numberText } from '../../../test/support/arbitrary.ts';
-import { withinCpu } from '../../../test/support/cpu.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { numberText } from '../../../test/support/formats/arbitrary.ts';
+import { withinCpu } from '../../../test/support/machine/cpu.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { LosslessNumber, numberOf, parseJson } from './lossless.ts';
 
 /** What `JSON.parse` gives, with every number as its text. */

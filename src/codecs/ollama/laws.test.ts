@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { answers, conversations, settled, withoutRawReasons } from '../../../test/support/arbitrary.ts';
-import { assertRefusedByPath, replaced } from '../../../test/support/damaged-requests.ts';
-import { fc } from '../../../test/support/properties.ts';
+import {
+  answers,
+  conversations,
+  settled,
+  withoutRawReasons,
+} from '../../../test/support/formats/arbitrary.ts';
+import { assertRefusedByPath, replaced } from '../../../test/support/formats/damaged-requests.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import {
   type Conversation,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { refused, translated, translating } from '../../../test/support/translating.ts';
+import { refused, translated, translating } from '../../../test/support/formats/translating.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import {
   type Conversation,

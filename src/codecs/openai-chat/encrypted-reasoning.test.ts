@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { stripEncryptedReasoning } from '../../../test/support/strip-reasoning.ts';
+import { stripEncryptedReasoning } from '../../../test/support/formats/strip-reasoning.ts';
 import { splitFrames } from '../../lib/streams/sse.ts';
 import { adapt } from '../adapt/adapt.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';

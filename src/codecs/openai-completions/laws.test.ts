@@ -2,8 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { answers, conversations, settled, withoutRawReasons } from '../../../test/support/arbitrary.ts';
-import { fc } from '../../../test/support/properties.ts';
+import {
+  answers,
+  conversations,
+  settled,
+  withoutRawReasons,
+} from '../../../test/support/formats/arbitrary.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/streams/sse.ts';
 import type { JsonObject } from '../json/values.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { refused, translated, translating } from '../../../test/support/translating.ts';
+import { refused, translated, translating } from '../../../test/support/formats/translating.ts';
 import type { JsonObject } from '../json/values.ts';
 import { type Conversation, emptyConversation } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { codecOf, codecs } from '../index.ts';
 import { noUsage, type Usage, type WireFormat } from '../wire-format.ts';
 import type { MediaAnswer } from './media.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { adapt } from '../adapt/adapt.ts';
 import { restoreTools } from '../adapt/restore.ts';
 import { nameTools } from '../adapt/tool-names.ts';

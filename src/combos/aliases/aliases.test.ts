@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { withinCpu } from '../../../test/support/cpu.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { withinCpu } from '../../../test/support/machine/cpu.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { captures, compileAliases } from './aliases.ts';
 
 const aliasesOf = (records: Readonly<Record<string, string>>) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { comboOf, connectionAt, routesOf } from '../../../test/support/routing.ts';
+import { comboOf, connectionAt, routesOf } from '../../../test/support/routing/routing.ts';
 import { MAX_DEPTH } from './compile.ts';
 import type { Pool } from './pool.ts';
 

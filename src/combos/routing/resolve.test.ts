@@ -8,7 +8,7 @@ import {
   planner,
   routesOf,
   type World,
-} from '../../../test/support/routing.ts';
+} from '../../../test/support/routing/routing.ts';
 import type { GatewayError } from '../../lib/error.ts';
 import { resolve } from './resolve.ts';
 

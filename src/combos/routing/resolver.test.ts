@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { connectionAt, routesOf } from '../../../test/support/routing.ts';
+import { connectionAt, routesOf } from '../../../test/support/routing/routing.ts';
 import type { GatewayError } from '../../lib/error.ts';
 import { createResolver } from './resolver.ts';
 

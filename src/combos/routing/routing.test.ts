@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { comboOf, connectionAt, places, planner } from '../../../test/support/routing.ts';
+import { comboOf, connectionAt, places, planner } from '../../../test/support/routing/routing.ts';
 import type { Condition } from '../../health/health-view.ts';
 import type { GatewayError } from '../../lib/error.ts';
 

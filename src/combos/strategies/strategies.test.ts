@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
-import { nothingKnown } from '../../../test/support/routing.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
+import { nothingKnown } from '../../../test/support/routing/routing.ts';
 import type { HealthView } from '../../health/health-view.ts';
 import { strategyName } from '../schema.ts';
 import { strategies } from './index.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { json, type Step } from '../../../test/support/steps.ts';
-import { startUpstream } from '../../../test/support/upstream.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
+import { json, type Step } from '../../../test/support/upstream/steps.ts';
+import { startUpstream } from '../../../test/support/upstream/upstream.ts';
 import { openStore } from '../../store/database.ts';
 import { takeLease } from '../../store/lease.ts';
 import { accountText } from '../accounts/account.ts';

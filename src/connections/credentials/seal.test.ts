@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { runScript } from '../../../test/support/process.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
+import { runScript } from '../../../test/support/machine/process.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { open, seal, storageKey } from './seal.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { json } from '../../../test/support/steps.ts';
-import { startUpstream, type Upstream } from '../../../test/support/upstream.ts';
+import { json } from '../../../test/support/upstream/steps.ts';
+import { startUpstream, type Upstream } from '../../../test/support/upstream/upstream.ts';
 import type { OAuthClient } from '../accounts/schema.ts';
 import { finishDeviceLogin } from './device.ts';
 import { checkedUrl, endpointsOf } from './endpoint.ts';

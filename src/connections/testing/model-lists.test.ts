@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { hang, json } from '../../../test/support/steps.ts';
-import { noTokens } from '../../../test/support/tokens.ts';
-import { startUpstream } from '../../../test/support/upstream.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
+import { noTokens } from '../../../test/support/management/tokens.ts';
+import { hang, json } from '../../../test/support/upstream/steps.ts';
+import { startUpstream } from '../../../test/support/upstream/upstream.ts';
 import { openStore } from '../../store/database.ts';
 import { connectionStore } from '../store.ts';
 import { refreshModelLists } from './model-lists.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { connectionWith } from '../../../test/support/connection.ts';
-import { json, type Step } from '../../../test/support/steps.ts';
-import { noTokens } from '../../../test/support/tokens.ts';
-import { startUpstream } from '../../../test/support/upstream.ts';
+import { noTokens } from '../../../test/support/management/tokens.ts';
+import { connectionWith } from '../../../test/support/routing/connection.ts';
+import { json, type Step } from '../../../test/support/upstream/steps.ts';
+import { startUpstream } from '../../../test/support/upstream/upstream.ts';
 import { findProvider } from '../../providers/index.ts';
 import { testConnection } from './test-connection.ts';
 

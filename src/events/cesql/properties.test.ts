@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { events, expressions, filterExpressions, withoutPlaces } from '../../../test/support/cesql.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { events, expressions, filterExpressions, withoutPlaces } from '../../../test/support/events/cesql.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { compile, createFilterIndex, type Expression, parse, print } from './cesql.ts';
 import { compilePattern } from './like.ts';
 import { zeroValues } from './value.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cloudEvent, comparable, withTexts } from '../../../test/support/cloud-event.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { cloudEvent, comparable, withTexts } from '../../../test/support/events/cloud-event.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { decodeAmqp, decodeAmqp091, encodeAmqp, encodeAmqp091 } from './amqp.ts';
 import type { CloudEvent } from './event.ts';
 import { decodeHttp, encodeHttp, encodeHttpBatch } from './http.ts';

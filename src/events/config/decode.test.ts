@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { create, fromJson, type JsonValue, toBinary, toJsonString } from '@bufbuild/protobuf';
 import { stringify } from 'yaml';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { EventSchema } from '../gen/io/opensergo/proto/event/v1/event_pb.ts';
 import { type DecodedConfig, decodeConfig } from './decode.ts';
 

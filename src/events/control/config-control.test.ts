@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { toBinary } from '@bufbuild/protobuf';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
 import { createLog } from '../../lib/log.ts';
 import { openStore, type Store } from '../../store/database.ts';
 import type { EventConfig } from '../config/config.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cloudEvent, comparable } from '../../../test/support/cloud-event.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { cloudEvent, comparable } from '../../../test/support/events/cloud-event.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { eventOfStored, storedEvent } from './stored-event.ts';
 
 describe('a stored event', () => {

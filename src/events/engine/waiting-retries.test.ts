@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { startEventReceiver } from '../../../test/support/event-receiver.ts';
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { waitFor } from '../../../test/support/gateway.ts';
-import { hasRedis, privateRedis } from '../../../test/support/redis.ts';
+import { startEventReceiver } from '../../../test/support/events/event-receiver.ts';
+import { waitFor } from '../../../test/support/gateway/gateway.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
+import { hasRedis, privateRedis } from '../../../test/support/servers/redis.ts';
 import { createLog } from '../../lib/log.ts';
 import type { EventConfig } from '../config/config.ts';
 import { decodeConfig } from '../config/decode.ts';

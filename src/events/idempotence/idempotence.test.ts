@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { numberedEvent } from '../../../test/support/event-trigger.ts';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { numberedEvent } from '../../../test/support/events/event-trigger.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
 import { createKeyedMutex } from '../../lib/keyed-mutex.ts';
 import { openEventDatabase } from '../database/event-database.ts';
 import { createDatabaseHandled, createMemoryHandled, type HandledStore } from './handled-store.ts';

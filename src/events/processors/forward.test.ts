@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventIn } from '../../../test/support/cloud-event.ts';
+import { eventIn } from '../../../test/support/events/cloud-event.ts';
 import { createMemoryChannel } from '../channels/memory/memory-channel.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import { createForward } from './forward.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { waitFor } from '../../../test/support/gateway.ts';
-import { type ReceiverAnswer, startHttpReceiver } from '../../../test/support/http-receiver.ts';
+import { waitFor } from '../../../test/support/gateway/gateway.ts';
+import { type ReceiverAnswer, startHttpReceiver } from '../../../test/support/servers/http-receiver.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import { createConsentCallbacks } from './consent-callbacks.ts';
 import { webhookKey } from './signature.ts';

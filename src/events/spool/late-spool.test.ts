@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { settled } from '../../../test/support/fake-clock.ts';
+import { settled } from '../../../test/support/machine/fake-clock.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Storage } from '../config/config.ts';
 import { createLateSpool } from './late-spool.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { cloudEvent, comparable } from '../../../test/support/cloud-event.ts';
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { fc } from '../../../test/support/properties.ts';
-import { type S3Stub, startS3 } from '../../../test/support/s3.ts';
+import { cloudEvent, comparable } from '../../../test/support/events/cloud-event.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
+import { type S3Stub, startS3 } from '../../../test/support/servers/s3.ts';
 import { createLog } from '../../lib/log.ts';
 import { type CloudEvent, eventSize } from '../cloudevents/event.ts';
 import type { Storage } from '../config/config.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkBreaker } from '../../../test/support/breaker-check.ts';
-import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { createFakeClock } from '../../../test/support/machine/fake-clock.ts';
+import { checkBreaker } from '../../../test/support/routing/breaker-check.ts';
 import type { CircuitBreaker } from '../config/config.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import type { BreakerState, Permit } from './limit.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { createFakeClock } from '../../../test/support/machine/fake-clock.ts';
 import type { RuntimeStrategy, Trigger } from '../config/config.ts';
 import { type Admission, type Admitted, admitToBoth } from './gate.ts';
 import { createGates } from './gates.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createFakeClock } from '../../../test/support/fake-clock.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { createFakeClock } from '../../../test/support/machine/fake-clock.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { createRateLimit } from './rate-limit.ts';
 
 const limitOf = (threshold: number, periodMs: number, now: () => number) => {

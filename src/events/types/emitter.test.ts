@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { withinCpu } from '../../../test/support/cpu.ts';
+import { withinCpu } from '../../../test/support/machine/cpu.ts';
 import { type CloudEvent, defaultLimits } from '../cloudevents/event.ts';
 import { decodeJsonEvent, encodeJsonEvent } from '../cloudevents/json-format.ts';
 import { type EventData, type EventName, eventTypes, nameOfType, typeOf } from './catalogue.ts';

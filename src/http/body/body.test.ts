@@ -10,7 +10,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { sendJson } from '../send.ts';
 import { createHttpServer } from '../server/server.ts';

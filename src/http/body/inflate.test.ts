@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { deflateRawSync, deflateSync } from 'node:zlib';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { createTolerantInflate } from './inflate.ts';
 
 const inflated = (pieces: readonly Buffer[]): Promise<Buffer> =>

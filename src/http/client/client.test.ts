@@ -13,7 +13,7 @@ import {
   type RawServer,
   startRawServer,
   undiciPool,
-} from '../../../test/support/http-clients.ts';
+} from '../../../test/support/clients/http-clients.ts';
 import { buildConnector } from '../outbound/undici-connect.ts';
 import { type Client, createClient } from './client.ts';
 import { onread } from './connection.ts';

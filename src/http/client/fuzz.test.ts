@@ -10,7 +10,7 @@ import {
   type RawServer,
   startRawServer,
   undiciPool,
-} from '../../../test/support/http-clients.ts';
+} from '../../../test/support/clients/http-clients.ts';
 import type { Client } from './client.ts';
 
 let server: RawServer;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { membersOfEdits } from './edits.ts';
 import { checkIfMatch, etagOf, isFresh } from './etag.ts';

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
 import { proxyHeader, readProxyHeader } from './proxy-header.ts';
 import { createHttpServer } from './server.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { openClient } from '../../../test/support/client.ts';
+import { openClient } from '../../../test/support/clients/client.ts';
 import { createServer } from './node-http.ts';
 import { ChunkyRequest } from './request.ts';
 

@@ -10,9 +10,9 @@ import {
   postgresEngine,
   postgresServer,
   sqliteEngine,
-} from '../../../test/support/engines.ts';
-import { keepAll } from '../../../test/support/kept-sums.ts';
-import { ledgerOf, madeEntry } from '../../../test/support/ledger.ts';
+} from '../../../test/support/store/engines.ts';
+import { keepAll } from '../../../test/support/store/kept-sums.ts';
+import { ledgerOf, madeEntry } from '../../../test/support/store/ledger.ts';
 import { createRandom } from '../../cli/demo-data/random.ts';
 import type { Condition } from '../../http/resource.ts';
 import type { PostgresStore, SqliteStore, Store } from '../../store/database.ts';

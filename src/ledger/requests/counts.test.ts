@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { CompiledQuery } from 'kysely';
-import { ledgerOf, madeEntry } from '../../../test/support/ledger.ts';
+import { ledgerOf, madeEntry } from '../../../test/support/store/ledger.ts';
 import type { Condition } from '../../http/resource.ts';
 import { requestCounts } from './counts.ts';
 import { countQuery, latestQuery, runsQuery, toolRunsResource } from './runs-resource.ts';

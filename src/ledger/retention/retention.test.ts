@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { hasPostgres } from '../../../test/support/brokers/postgres.ts';
-import { type Engine, postgresEngine, postgresServer, sqliteEngine } from '../../../test/support/engines.ts';
-import { keepAll } from '../../../test/support/kept-sums.ts';
-import { madeEntry } from '../../../test/support/ledger.ts';
+import {
+  type Engine,
+  postgresEngine,
+  postgresServer,
+  sqliteEngine,
+} from '../../../test/support/store/engines.ts';
+import { keepAll } from '../../../test/support/store/kept-sums.ts';
+import { madeEntry } from '../../../test/support/store/ledger.ts';
 import { createRandom } from '../../cli/demo-data/random.ts';
 import { createSchedule } from '../../lib/time/schedule.ts';
 import type { Store } from '../../store/database.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { delayedPort } from '../../../test/support/delayed-port.ts';
-import { waitFor } from '../../../test/support/gateway.ts';
-import { hasRedis, privateRedis } from '../../../test/support/redis.ts';
+import { waitFor } from '../../../test/support/gateway/gateway.ts';
+import { hasRedis, privateRedis } from '../../../test/support/servers/redis.ts';
+import { delayedPort } from '../../../test/support/upstream/delayed-port.ts';
 import { openRedisChannel } from './redis-channel.ts';
 
 describe('a channel of Redis', { skip: !hasRedis }, () => {

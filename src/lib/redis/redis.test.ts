@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { delayedPort } from '../../../test/support/delayed-port.ts';
-import { waitFor } from '../../../test/support/gateway.ts';
-import { hasRedis, privateRedis } from '../../../test/support/redis.ts';
+import { waitFor } from '../../../test/support/gateway/gateway.ts';
+import { hasRedis, privateRedis } from '../../../test/support/servers/redis.ts';
+import { delayedPort } from '../../../test/support/upstream/delayed-port.ts';
 import { connectRedis, redisScript } from './redis.ts';
 
 const script = redisScript('return 7');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { withinCpu } from '../../../test/support/cpu.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { withinCpu } from '../../../test/support/machine/cpu.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { type Frame, splitFrames } from './sse.ts';
 
 const framesOf = (text: string) => splitFrames(Buffer.from(text)).frames;

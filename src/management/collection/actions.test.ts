@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bodyOf, refused, resultsOf, setUp } from '../../../test/support/things.ts';
+import { bodyOf, refused, resultsOf, setUp } from '../../../test/support/management/things.ts';
 
 describe('actions', () => {
   it('answer with what came of them', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bodyOf, callerOf, refused, setUp } from '../../../test/support/things.ts';
+import { bodyOf, callerOf, refused, setUp } from '../../../test/support/management/things.ts';
 import type { Resource } from '../../http/resource.ts';
 import type { GatewayError } from '../../lib/error.ts';
 

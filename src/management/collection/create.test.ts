@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { callerOf, refused, resultsOf, setUp } from '../../../test/support/things.ts';
+import { callerOf, refused, resultsOf, setUp } from '../../../test/support/management/things.ts';
 
 describe('making members', () => {
   it('takes them bare, in "resource" and in a list, and shows a secret once', async () => {

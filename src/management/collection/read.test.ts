@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bodyOf, callerOf, namesOf, refused, resultsOf, setUp, thing } from '../../../test/support/things.ts';
+import {
+  bodyOf,
+  callerOf,
+  namesOf,
+  refused,
+  resultsOf,
+  setUp,
+  thing,
+} from '../../../test/support/management/things.ts';
 import type { Resource } from '../../http/resource.ts';
 
 describe('reading a collection', () => {

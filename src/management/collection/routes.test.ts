@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
-import { callerOf, now, refused, setUp } from '../../../test/support/things.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
+import { callerOf, now, refused, setUp } from '../../../test/support/management/things.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Change } from './collection.ts';
 

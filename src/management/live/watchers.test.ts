@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { waitFor } from '../../../test/support/gateway.ts';
+import { waitFor } from '../../../test/support/gateway/gateway.ts';
 import { createWatchers } from './watchers.ts';
 
 const login = (userId: string, until: number | null = null) => ({ userId, until, lasts: async () => true });

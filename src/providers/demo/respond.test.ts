@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import { splitFrames } from '../../lib/streams/sse.ts';
 import { demoAnswer } from './respond.ts';

@@ -12,7 +12,7 @@ import {
   streams,
   whole,
   word,
-} from '../../../test/support/proxy-run.ts';
+} from '../../../test/support/routing/proxy-run.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import { GatewayError } from '../../lib/error.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fails, outcomeOf, request, whole } from '../../../test/support/proxy-run.ts';
+import { fails, outcomeOf, request, whole } from '../../../test/support/routing/proxy-run.ts';
 import type { Refusal } from '../../budgets/refusal.ts';
 import type {
   BudgetReservation,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { withFields } from './with-fields.ts';
 
 const text = (body: string, without: readonly string[], added: Record<string, unknown> = {}) =>

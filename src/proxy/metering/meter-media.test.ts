@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { MediaMeter } from './meter-media.ts';
 
 /** Pushes `bytes` in pieces of these sizes, over and over. */

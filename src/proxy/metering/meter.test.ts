@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { responsesStream } from '../../../test/support/answers.ts';
+import { responsesStream } from '../../../test/support/upstream/answers.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { measureStream, Tap } from './meter.ts';
 

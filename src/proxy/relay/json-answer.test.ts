@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { jsonAnswer } from './json-answer.ts';
 
 const document = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chatStream, messagesStream } from '../../../test/support/answers.ts';
-import { geminiStream, ollamaStream } from '../../../test/support/answers-native.ts';
-import { fc } from '../../../test/support/properties.ts';
-import { cut } from '../../../test/support/steps.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
+import { chatStream, messagesStream } from '../../../test/support/upstream/answers.ts';
+import { geminiStream, ollamaStream } from '../../../test/support/upstream/answers-native.ts';
+import { cut } from '../../../test/support/upstream/steps.ts';
 import type { StreamCodec } from '../../codecs/codec.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { WholeFrames } from './whole-frames.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import type { JsonObject } from '../../codecs/json/values.ts';
 import { type FitSchema, fitSchema } from '../../codecs/schema/fit.ts';
 import { schemaRules } from '../../codecs/schema/targets.ts';

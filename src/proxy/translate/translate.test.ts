@@ -9,7 +9,7 @@ import {
   streams,
   whole,
   word,
-} from '../../../test/support/proxy-run.ts';
+} from '../../../test/support/routing/proxy-run.ts';
 
 const last = chunk(
   {},

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fieldText, formEnds, formText } from '../../../test/support/form.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { fieldText, formEnds, formText } from '../../../test/support/clients/form.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { type FormContent, FormContents } from './form-content.ts';
 

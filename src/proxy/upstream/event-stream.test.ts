@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checksum, chunkFrame, eventFrame, exceptionFrame } from '../../../test/support/event-frames.ts';
-import { fc } from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
+import {
+  checksum,
+  chunkFrame,
+  eventFrame,
+  exceptionFrame,
+} from '../../../test/support/upstream/event-frames.ts';
 import { createUnframer, unframedHeaders } from './event-stream.ts';
 
 /** What comes out of bytes that arrive in these pieces. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { admin } from '../../../test/support/caller.ts';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
+import { admin } from '../../../test/support/management/caller.ts';
 import { openStore } from '../../store/database.ts';
 import { taskRow } from '../schema.ts';
 import { openTasks } from './tasks.ts';

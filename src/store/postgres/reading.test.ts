@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Kysely, sql } from 'kysely';
 import { hasPostgres } from '../../../test/support/brokers/postgres.ts';
-import { postgresServer } from '../../../test/support/engines.ts';
+import { postgresServer } from '../../../test/support/store/engines.ts';
 import type { Tables } from '../tables.ts';
 import { isReading } from './reading.ts';
 import { kyselyOverStatements } from './statements.ts';

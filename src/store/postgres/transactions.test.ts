@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hasPostgres } from '../../../test/support/brokers/postgres.ts';
-import { postgresServer } from '../../../test/support/engines.ts';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { temporaryFolder } from '../../../test/support/machine/folder.ts';
+import { postgresServer } from '../../../test/support/store/engines.ts';
 import { openPostgresStore } from './store.ts';
 
 describe('transactions on a PostgreSQL database', { skip: !hasPostgres }, () => {

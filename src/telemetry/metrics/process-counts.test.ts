@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { madeEntry } from '../../../test/support/ledger.ts';
-import { madeAttempt, madeTrace } from '../../../test/support/trace.ts';
+import { madeAttempt, madeTrace } from '../../../test/support/routing/trace.ts';
+import { madeEntry } from '../../../test/support/store/ledger.ts';
 import type { Trace, TracedAttempt } from '../../combos/trace.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import { MAX_MODELS } from './bounded-names.ts';

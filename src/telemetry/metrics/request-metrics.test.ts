@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { madeEntry } from '../../../test/support/ledger.ts';
-import { madeAttempt, madeTrace } from '../../../test/support/trace.ts';
+import { madeAttempt, madeTrace } from '../../../test/support/routing/trace.ts';
+import { madeEntry } from '../../../test/support/store/ledger.ts';
 import { MAX_MODELS } from './bounded-names.ts';
 import type { HistogramFamily, Labels, ScalarFamily } from './family.ts';
 import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';

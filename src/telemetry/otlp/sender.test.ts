@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type HttpReceiver, startHttpReceiver } from '../../../test/support/http-receiver.ts';
+import { type HttpReceiver, startHttpReceiver } from '../../../test/support/servers/http-receiver.ts';
 import { createOtlpSender, type OtlpSender } from './sender.ts';
 
 describe('sending OTLP', () => {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { first, usersFiles } from '../../../test/support/tool-files.ts';
+import { first, usersFiles } from '../../../test/support/agents/tool-files.ts';
 import { tools } from '../catalogue/index.ts';
 import { locateFiles } from '../detection/locations.ts';
 import { forVersion } from '../detection/version.ts';

@@ -7,8 +7,8 @@ import {
   jsonFiles,
   tomlFiles,
   yamlFiles,
-} from '../../../test/support/config-files.ts';
-import { fc } from '../../../test/support/properties.ts';
+} from '../../../test/support/agents/config-files.ts';
+import { fc } from '../../../test/support/machine/properties.ts';
 import type { FileFormat } from './format.ts';
 import { formats } from './formats.ts';
 import type { Path } from './path.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { printed } from '../../../test/support/tunnel-programs.ts';
+import { printed } from '../../../test/support/machine/tunnel-programs.ts';
 import type { TunnelEvent, TunnelKind } from '../kind.ts';
 import { cloudflared } from './cloudflared.ts';
 import { ngrok } from './ngrok.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent } from '../../../src/events/cloudevents/event.ts';
-import { exchange, type Reply } from '../../support/client.ts';
-import { startEventReceiver } from '../../support/event-receiver.ts';
-import type { GatewayNode } from '../../support/gateway-node.ts';
+import { exchange, type Reply } from '../../support/clients/client.ts';
+import { startEventReceiver } from '../../support/events/event-receiver.ts';
+import type { GatewayNode } from '../../support/gateway/gateway-node.ts';
 import { createLedger, type LedgerReport } from '../ledger.ts';
 
 /** Events that are sent to gateways while these fail, and what becomes of them. */

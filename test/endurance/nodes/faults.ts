@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PrivateBroker } from '../../support/brokers/server-process.ts';
-import { waitFor } from '../../support/gateway.ts';
-import type { GatewayNode } from '../../support/gateway-node.ts';
+import { waitFor } from '../../support/gateway/gateway.ts';
+import type { GatewayNode } from '../../support/gateway/gateway-node.ts';
 import type { Disturbance, Fault, World } from './world.ts';
 
 /** The longest fault takes a few start-ups of a gateway that waits half a minute for its database. */

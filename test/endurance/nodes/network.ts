@@ -1,5 +1,5 @@
 import type { PrivateBroker } from '../../support/brokers/server-process.ts';
-import { delayedPort } from '../../support/delayed-port.ts';
+import { delayedPort } from '../../support/upstream/delayed-port.ts';
 
 /** How one gateway reaches the servers: each through a port of its own, on which nothing may pass. */
 export interface Network {

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { chatStream, messagesStream } from '../../support/answers.ts';
+import { chatStream, messagesStream } from '../../support/upstream/answers.ts';
 
 /** What an upstream is asked to do, in the text of the last message: it travels through every translation. */
 export interface Plan {

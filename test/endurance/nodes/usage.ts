@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type GatewayNode, usedBy } from '../../support/gateway-node.ts';
+import { type GatewayNode, usedBy } from '../../support/gateway/gateway-node.ts';
 import { growthInTenMinutes, type Sample, smallestOfMinutes } from '../trend.ts';
 
 const SAMPLE_MS = 2_000;

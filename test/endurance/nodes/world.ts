@@ -1,5 +1,5 @@
 import type { PrivateBroker } from '../../support/brokers/server-process.ts';
-import type { GatewayNode } from '../../support/gateway-node.ts';
+import type { GatewayNode } from '../../support/gateway/gateway-node.ts';
 import type { Network } from './network.ts';
 import type { StallingDisk } from './stalling-disk.ts';
 import type { NodesUpstream } from './upstream.ts';

@@ -1,6 +1,6 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { waitFor } from '../gateway.ts';
+import { waitFor } from '../gateway/gateway.ts';
 import {
   accepts,
   freePort,

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { waitFor } from '../gateway.ts';
+import { waitFor } from '../gateway/gateway.ts';
 
 /** A server that belongs to one test. It ends with the process that started it, whatever that process dies of. */
 export interface ServerProcess {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type CachedUsage, promptCache } from '../../../../test/support/prompt-cache.ts';
-import { fc } from '../../../../test/support/properties.ts';
+import { fc } from '../../../../test/support/machine/properties.ts';
+import { type CachedUsage, promptCache } from '../../../../test/support/upstream/prompt-cache.ts';
 import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
 import { leastCached } from '../../prompt-cache/cache-minimum.ts';
 import { markCache } from './cache-marks.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { answers, settled } from '../../../../test/support/arbitrary.ts';
-import { replaced } from '../../../../test/support/damaged-requests.ts';
-import { fc } from '../../../../test/support/properties.ts';
+import { answers, settled } from '../../../../test/support/formats/arbitrary.ts';
+import { replaced } from '../../../../test/support/formats/damaged-requests.ts';
+import { fc } from '../../../../test/support/machine/properties.ts';
 import { splitFrames } from '../../../lib/streams/sse.ts';
 import { listOf, objectOf } from '../../json/values.ts';
 import type { StreamPart } from '../../model/stream-part.ts';

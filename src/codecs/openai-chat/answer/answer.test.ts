@@ -8,8 +8,8 @@ import {
   usage as anyUsage,
   settled,
   withoutRawReasons,
-} from '../../../../test/support/arbitrary.ts';
-import { fc } from '../../../../test/support/properties.ts';
+} from '../../../../test/support/formats/arbitrary.ts';
+import { fc } from '../../../../test/support/machine/properties.ts';
 import { splitFrames } from '../../../lib/streams/sse.ts';
 import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
 import type { AnswerContext, EndReason, StreamPart } from '../../model/stream-part.ts';

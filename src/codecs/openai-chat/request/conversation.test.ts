@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { conversations } from '../../../../test/support/arbitrary.ts';
-import { assertRefusedByPath } from '../../../../test/support/damaged-requests.ts';
-import { fc } from '../../../../test/support/properties.ts';
+import { conversations } from '../../../../test/support/formats/arbitrary.ts';
+import { assertRefusedByPath } from '../../../../test/support/formats/damaged-requests.ts';
+import { fc } from '../../../../test/support/machine/properties.ts';
 import { GatewayError } from '../../../lib/error.ts';
 import { splitFrames } from '../../../lib/streams/sse.ts';
 import { ERROR_MARK } from '../../adapt/result-mark.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { withoutRawReasons } from '../../../../test/support/arbitrary.ts';
+import { withoutRawReasons } from '../../../../test/support/formats/arbitrary.ts';
 import { GatewayError } from '../../../lib/error.ts';
 import { splitFrames } from '../../../lib/streams/sse.ts';
 import { listOf, objectOf } from '../../json/values.ts';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { connect } from 'amqplib';
 import { runQueueFaults } from '../../../../test/endurance/queue-faults.ts';
-import { openBrokerChannels } from '../../../../test/support/broker-channel.ts';
 import { hasRabbitmq, startRabbitmq } from '../../../../test/support/brokers/rabbitmq.ts';
-import { describeChannel, testEvent } from '../../../../test/support/channel-contract.ts';
-import { delayedPort } from '../../../../test/support/delayed-port.ts';
-import { temporaryFolder } from '../../../../test/support/folder.ts';
+import { openBrokerChannels } from '../../../../test/support/events/broker-channel.ts';
+import { describeChannel, testEvent } from '../../../../test/support/events/channel-contract.ts';
+import { temporaryFolder } from '../../../../test/support/machine/folder.ts';
+import { delayedPort } from '../../../../test/support/upstream/delayed-port.ts';
 import { resolveAddress } from '../broker/address.ts';
 import { connectAmqp } from './connect-amqp.ts';
 

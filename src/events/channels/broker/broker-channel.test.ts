@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { receiveSome, testEvent } from '../../../../test/support/channel-contract.ts';
-import { temporaryFolder } from '../../../../test/support/folder.ts';
-import { waitFor } from '../../../../test/support/gateway.ts';
+import { receiveSome, testEvent } from '../../../../test/support/events/channel-contract.ts';
+import { waitFor } from '../../../../test/support/gateway/gateway.ts';
+import { temporaryFolder } from '../../../../test/support/machine/folder.ts';
 import { createLog } from '../../../lib/log.ts';
 import { openEventDatabase } from '../../database/event-database.ts';
 import type { Channel } from '../channel.ts';

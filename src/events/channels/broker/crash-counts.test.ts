@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { testEvent } from '../../../../test/support/channel-contract.ts';
-import { temporaryFolder } from '../../../../test/support/folder.ts';
+import { testEvent } from '../../../../test/support/events/channel-contract.ts';
+import { temporaryFolder } from '../../../../test/support/machine/folder.ts';
 import { openEventDatabase } from '../../database/event-database.ts';
 import type { BackgroundTasks } from '../background-tasks.ts';
 import type { BrokerMessage } from './broker.ts';

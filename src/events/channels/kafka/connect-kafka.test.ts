@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { Kafka, logLevel } from 'kafkajs';
-import { openBrokerChannels } from '../../../../test/support/broker-channel.ts';
 import { hasKafka, type KafkaMock, startKafka } from '../../../../test/support/brokers/kafka.ts';
-import { describeChannel } from '../../../../test/support/channel-contract.ts';
+import { openBrokerChannels } from '../../../../test/support/events/broker-channel.ts';
+import { describeChannel } from '../../../../test/support/events/channel-contract.ts';
 import { checkChannelUrl } from '../../config/channel-url.ts';
 
 let server: KafkaMock;

@@ -1,8 +1,8 @@
 import { after, before } from 'node:test';
-import { openBrokerChannels } from '../../../../test/support/broker-channel.ts';
 import { hasMosquitto, startMosquitto } from '../../../../test/support/brokers/mosquitto.ts';
-import { describeChannel } from '../../../../test/support/channel-contract.ts';
-import { temporaryFolder } from '../../../../test/support/folder.ts';
+import { openBrokerChannels } from '../../../../test/support/events/broker-channel.ts';
+import { describeChannel } from '../../../../test/support/events/channel-contract.ts';
+import { temporaryFolder } from '../../../../test/support/machine/folder.ts';
 import { openMqtt } from './connection.ts';
 
 /** A client of version 3.1.1 cannot tell how many messages it takes at a time: 20, unless the server is told. */

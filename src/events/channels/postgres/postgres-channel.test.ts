@@ -1,11 +1,11 @@
 import { after, before } from 'node:test';
 import postgres from 'postgres';
-import { openBrokerChannels } from '../../../../test/support/broker-channel.ts';
 import { hasPostgres, startPostgres } from '../../../../test/support/brokers/postgres.ts';
 import type { PrivateBroker } from '../../../../test/support/brokers/server-process.ts';
-import { describeChannel } from '../../../../test/support/channel-contract.ts';
-import { guarantees } from '../../../../test/support/channel-guarantees.ts';
-import { temporaryFolder } from '../../../../test/support/folder.ts';
+import { openBrokerChannels } from '../../../../test/support/events/broker-channel.ts';
+import { describeChannel } from '../../../../test/support/events/channel-contract.ts';
+import { guarantees } from '../../../../test/support/events/channel-guarantees.ts';
+import { temporaryFolder } from '../../../../test/support/machine/folder.ts';
 
 const folder = temporaryFolder({ after });
 let server: PrivateBroker;

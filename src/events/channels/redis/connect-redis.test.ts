@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { createClient } from '@redis/client';
-import { openBrokerChannels } from '../../../../test/support/broker-channel.ts';
 import { hasRedis, startRedis } from '../../../../test/support/brokers/redis.ts';
 import type { PrivateBroker } from '../../../../test/support/brokers/server-process.ts';
-import { describeChannel, receiveSome, testEvent } from '../../../../test/support/channel-contract.ts';
-import { guarantees } from '../../../../test/support/channel-guarantees.ts';
-import { delayedPort } from '../../../../test/support/delayed-port.ts';
-import { temporaryFolder } from '../../../../test/support/folder.ts';
-import { waitFor } from '../../../../test/support/gateway.ts';
+import { openBrokerChannels } from '../../../../test/support/events/broker-channel.ts';
+import { describeChannel, receiveSome, testEvent } from '../../../../test/support/events/channel-contract.ts';
+import { guarantees } from '../../../../test/support/events/channel-guarantees.ts';
+import { waitFor } from '../../../../test/support/gateway/gateway.ts';
+import { temporaryFolder } from '../../../../test/support/machine/folder.ts';
+import { delayedPort } from '../../../../test/support/upstream/delayed-port.ts';
 
 const folder = temporaryFolder({ after });
 let server: PrivateBroker;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createFakeClock } from '../../../../test/support/fake-clock.ts';
+import { createFakeClock } from '../../../../test/support/machine/fake-clock.ts';
 import { createDropReports } from './drop-reports.ts';
 
 function setUp() {

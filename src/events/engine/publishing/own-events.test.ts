@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { settled } from '../../../../test/support/fake-clock.ts';
+import { settled } from '../../../../test/support/machine/fake-clock.ts';
 import type { CloudEvent } from '../../cloudevents/event.ts';
 import { createOwnEvents } from './own-events.ts';
 import type { Publisher, PublishResult } from './publisher.ts';

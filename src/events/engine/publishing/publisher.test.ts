@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createFakeClock, settled } from '../../../../test/support/fake-clock.ts';
+import { createFakeClock, settled } from '../../../../test/support/machine/fake-clock.ts';
 import { createLog } from '../../../lib/log.ts';
 import { type Channel, ChannelFull } from '../../channels/channel.ts';
 import { createMemoryChannel } from '../../channels/memory/memory-channel.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryFolder } from '../../../../test/support/folder.ts';
-import { waitFor } from '../../../../test/support/gateway.ts';
+import { waitFor } from '../../../../test/support/gateway/gateway.ts';
+import { temporaryFolder } from '../../../../test/support/machine/folder.ts';
 import { createLog } from '../../../lib/log.ts';
 import { uptimeClock } from '../../../lib/time/clock.ts';
 import { createSqliteChannel } from '../../channels/sqlite/sqlite-channel.ts';

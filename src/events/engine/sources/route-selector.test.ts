@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cloudEvent } from '../../../../test/support/cloud-event.ts';
-import { numberedEvent } from '../../../../test/support/event-trigger.ts';
-import { fc } from '../../../../test/support/properties.ts';
+import { cloudEvent } from '../../../../test/support/events/cloud-event.ts';
+import { numberedEvent } from '../../../../test/support/events/event-trigger.ts';
+import { fc } from '../../../../test/support/machine/properties.ts';
 import { compile } from '../../cesql/cesql.ts';
 import type { Route } from '../../config/config.ts';
 import { createRouteSelector } from './route-selector.ts';

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { numberedEvent, setUpTrigger, type TriggerSetup } from '../../../../test/support/event-trigger.ts';
-import { createFakeClock } from '../../../../test/support/fake-clock.ts';
-import { waitFor } from '../../../../test/support/gateway.ts';
+import {
+  numberedEvent,
+  setUpTrigger,
+  type TriggerSetup,
+} from '../../../../test/support/events/event-trigger.ts';
+import { waitFor } from '../../../../test/support/gateway/gateway.ts';
+import { createFakeClock } from '../../../../test/support/machine/fake-clock.ts';
 import { createKeyedMutex } from '../../../lib/keyed-mutex.ts';
 import type { Channel, Delivery } from '../../channels/channel.ts';
 import { createMemoryChannel } from '../../channels/memory/memory-channel.ts';

@@ -4,9 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { settled } from '../../../../test/support/fake-clock.ts';
-import { temporaryFolder } from '../../../../test/support/folder.ts';
-import { fc } from '../../../../test/support/properties.ts';
+import { settled } from '../../../../test/support/machine/fake-clock.ts';
+import { temporaryFolder } from '../../../../test/support/machine/folder.ts';
+import { fc } from '../../../../test/support/machine/properties.ts';
 import { createLog } from '../../../lib/log.ts';
 import type { CloudEvent } from '../../cloudevents/event.ts';
 import type { Storage } from '../../config/config.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { temporaryFolder } from '../../../../test/support/folder.ts';
-import { type S3Stub, startS3 } from '../../../../test/support/s3.ts';
+import { temporaryFolder } from '../../../../test/support/machine/folder.ts';
+import { type S3Stub, startS3 } from '../../../../test/support/servers/s3.ts';
 import { createLog } from '../../../lib/log.ts';
 import { objectSegments, TakenOverError } from './object-segments.ts';
 import { openObjects } from './open-objects.ts';
