@@ -12,6 +12,7 @@ import { createRandom, type Random } from '../src/cli/demo-data/random.ts';
 import { comboStore } from '../src/combos/store.ts';
 import { usableStorageKey } from '../src/connections/credentials/storage-key.ts';
 import { connectionStore } from '../src/connections/store.ts';
+import { keepMissing } from '../src/ledger/kept-sums/open.ts';
 import { createLedger } from '../src/ledger/record.ts';
 import type { LedgerEntry } from '../src/ledger/schema.ts';
 import { makeFolder } from '../src/lib/files/folder.ts';
@@ -83,10 +84,7 @@ export async function filled(input: FillInput): Promise<Made> {
   if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8')) as Made;
   const { database } = input;
   makeFolder(input.dataDir);
-  const store: Store =
-    database === undefined
-      ? await openStore(input.dataDir, { create: true })
-      : await openPostgresStore(database, { dataDir: input.dataDir });
+  const store = await opened(input.dataDir, database);
   let made: Made;
   try {
     const begin = Date.now() - input.size.days * DAY_MS;
@@ -102,8 +100,26 @@ export async function filled(input: FillInput): Promise<Made> {
     await store.close();
   }
   if (database === undefined) repeatRequests(input);
+  await addSums(input);
   writeFileSync(marker, JSON.stringify(made), { mode: 0o600 });
   return made;
+}
+
+function opened(dataDir: string, database: string | undefined): Promise<Store> {
+  return database === undefined
+    ? openStore(dataDir, { create: true })
+    : openPostgresStore(database, { dataDir });
+}
+
+/** What a gateway would do in the background, 20 seconds in each minute. */
+async function addSums({ database, dataDir, progress }: FillInput): Promise<void> {
+  progress('sums and counts of all hours and days');
+  const store = await opened(dataDir, database);
+  try {
+    await keepMissing(store, Date.now, () => false, Number.POSITIVE_INFINITY);
+  } finally {
+    await store.close();
+  }
 }
 
 interface MadeConnection {

@@ -3,15 +3,15 @@
  * loop stands still when a key is added, how long a start takes, and the CPU of model requests beside an empty installation.
  *   nice node bench/large-installation.ts --dir DIR [--requests N] [--rounds N] [--parts lists,cli,changes,path]
  *     [--main PATH/src/cli/main.ts] [--settle SECONDS] [--window DAYS] [--days DAYS] [--database postgres://… --server PID]
- *     [--only TEXT]
+ *     [--only TEXT] [--active N]
  * `--window` is what a month stands for below, `--settle` how long a start may go on in the background before lists or requests are
  * measured, and `--days` over how many days the requests are spread. `--database` is an empty database at first; `--server` is the process
  * of its server, whose CPU then counts too. `--only` measures the lists
- * whose names contain a text. DIR keeps the two installations, so that a second run makes none. `--main` measures an older version; it must come
+ * whose names contain a text. `--active` is how many keys, and how many models and combos, the requests of the path use; default: all, at random. DIR keeps the two installations, so that a second run makes none. `--main` measures an older version; it must come
  * first, for the newer one changes the database.
  */
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, statfsSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { createLoad, type LaneContext, loopJob, measure, type Side } from './lane.ts';
@@ -34,10 +34,12 @@ const flags = parseArgs({
     database: { type: 'string' },
     server: { type: 'string' },
     only: { type: 'string', default: '' },
+    active: { type: 'string' },
   },
 }).values;
 const rounds = Number(flags.rounds);
 const parts = flags.parts.split(',');
+const active = flags.active === undefined ? null : Number(flags.active);
 const BYTES_PER_REQUEST = 1_500;
 /** Where the mock listens: the installations that are kept have it in them. */
 const MOCK_PORT = 47_391;
@@ -58,6 +60,7 @@ interface Installation {
 
 async function installations(dir: string): Promise<{ empty: Installation; large: Installation }> {
   const requests = Number(flags.requests);
+  mkdirSync(dir, { recursive: true });
   const { bavail, bsize } = statfsSync(dir);
   if (bavail * bsize < 2 * BYTES_PER_REQUEST * requests)
     throw new Error(`there is not room enough on ${dir}`);
@@ -300,6 +303,12 @@ async function measureChanges(subject: Subject, { post }: Session): Promise<void
   tell('CPU of one', `${(cpuMs / rounds).toFixed(0)} ms`);
 }
 
+/** So many members of a list, evenly from its beginning to its end. */
+function spread<T>(all: readonly T[], count: number): T[] {
+  const step = Math.max(1, all.length / count);
+  return all.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+}
+
 interface PathSide extends Side {
   subject: Subject;
   made: Made;
@@ -325,7 +334,9 @@ async function measurePlan(sides: readonly PathSide[], context: LaneContext, pla
   const turn = async (side: PathSide, count: number) => {
     const { keysFile, targets } = side.made;
     const job = loopJob(side, plan, { connections: 32, seconds: 0, count });
-    const variety = { keysFile, models: targets[planName(plan)] ?? [] };
+    const models = targets[planName(plan)] ?? [];
+    const variety =
+      active === null ? { keysFile, models } : { keysFile, keys: active, models: spread(models, active) };
     const { cpuMicros, result } = await measure(side, context, { ...job, variety });
     return cpuMicros / result.completed;
   };
