@@ -1,13 +1,13 @@
 import { type Counter, fits, reserveIn } from './counter.ts';
 
-/** An amount that one counter holds, in one of its buckets. */
+/** An amount that is reserved in one counter, in one of its buckets (a part of its window). */
 export interface Claim {
   counter: Counter;
   bucket: number;
   amount: number;
 }
 
-/** Why not all claims are held: there is no room for one, or it is unknown now whether there is. */
+/** Why nothing was reserved: there is no room for one claim, or nobody can tell at the moment whether there is. */
 export interface ClaimRefusal {
   claim: Claim;
   kind: 'full' | 'unavailable';
@@ -15,13 +15,13 @@ export interface ClaimRefusal {
 
 /** Limits that several gateways have in common. */
 export interface SharedClaims {
-  /** Holds all claims, or none of them. Null: they are held. The answer is there at once where no other gateway has to be asked. */
+  /** Reserves all claims or none. Null: all. Returns a promise only if Redis has to be asked. */
   reserve(claims: readonly Claim[]): ClaimRefusal | null | Promise<ClaimRefusal | null>;
   /** Says that what a counter has used or set aside has changed. */
   changed(counter: Counter): void;
 }
 
-/** Holds all claims by what is counted here and known of others, or none of them. */
+/** Reserves all claims or none, by what this gateway has counted and knows of others. */
 export function reserveHere(claims: readonly Claim[], at: number): ClaimRefusal | null {
   const claim = claims.find(({ amount, counter }) => !fits(counter, amount, at));
   if (claim !== undefined) return { claim, kind: 'full' };

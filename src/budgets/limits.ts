@@ -57,11 +57,11 @@ export interface SharedBudgets extends SharedClaims {
 
 /** Budgets and limits as they stand at this moment, in memory. */
 export interface Limits {
-  /** What one request holds of the budgets; null where none concerns it. */
+  /** The reservation of one request. It holds nothing before its `reserve` is called. Null where no budget counts the request. */
   hold(request: ChargedRequest): BudgetReservation | null;
   /**
-   * Holds up to `count` reservations for requests to come, as many as take no more than a small share of what is left; none where other
-   * gateways are asked, or where a budget counts what is open.
+   * Reserves for up to `count` later requests, and for no more than take a small share of what is left. For none if the budgets are
+   * shared with other gateways, or if one of them counts concurrency.
    */
   holdInAdvance(request: ChargedRequest, place: ChargeScope, count: number): AdvanceReservations;
   /** Whether a budget in USD may be charged for a request: then its price must be that of what runs. */

@@ -59,15 +59,15 @@ export interface RequestUsage {
   usd: number | null;
 }
 
-/** What one request holds of the budgets, from before its first attempt until its end. */
+/** What one request has reserved in the budgets, from before its first attempt until its end. */
 export interface BudgetReservation {
   /**
-   * Sets aside what an attempt may use, in the place of what an earlier attempt had set aside. Either all of it fits
-   * and is held, or nothing is. Null: it fits.
-   * @param quietly sends no notification that a budget is exceeded: it is tried again before the request is refused
+   * Reserves what an attempt may use, and releases what an earlier attempt had reserved. Either every budget has room, or nothing
+   * is reserved. Null: there was room.
+   * @param quietly sends no notification that a budget is exceeded, because the caller tries again before it refuses the request
    */
   reserve(place: ChargeScope, quietly?: boolean): Refusal | null | Promise<Refusal | null>;
-  /** Counts what was used instead of what was held; null gives everything back. Later calls do nothing. */
+  /** Releases what was reserved and counts what was used; null only releases. Later calls do nothing. */
   settle(used: RequestUsage | null): void;
   /** What is left of the limits that the request is counted by, for what its answer says of them. */
   rates(): readonly RemainingLimit[];
@@ -99,7 +99,7 @@ export interface ReservationContext {
 /** What a reservation holds. */
 interface HeldClaims {
   claims: readonly Claim[];
-  /** Null where it was let in nowhere. */
+  /** Null where nothing was reserved. */
   path: ChargePath | null;
 }
 
@@ -110,7 +110,7 @@ function releaseAll({ shared }: ReservationContext, claims: readonly Claim[]): v
   }
 }
 
-/** Counts what was used instead of what was held. */
+/** Releases what was reserved and counts what was used. */
 function settleClaims(
   context: ReservationContext,
   request: ChargedRequest,
@@ -161,7 +161,7 @@ export function createReservation(
   held: HeldClaims = { claims: [], path: null },
 ): BudgetReservation {
   const { applying, now, shared } = context;
-  /** Where it was let in last, and where it asked for that last. */
+  /** The path of the last reservation that had room, and of the last one that was asked for. */
   const at = { held: held.path, requested: held.path };
   let claims = held.claims;
   let closed = false;

@@ -23,7 +23,7 @@ export function costOf(price: ModelPrice, usage: Usage): number | null {
   return millionths / 1_000_000;
 }
 
-/** Which rate each bucket has; made once, for every request is priced several times. */
+/** The rate of each bucket: cached tokens are `cacheRead` and `cacheWrite…`. Made once, because every request is priced several times. */
 const rates: readonly { bucket: keyof Usage; rateOf(price: ModelPrice): Rate | null }[] = [
   { bucket: 'input', rateOf: ({ input }) => input },
   { bucket: 'cacheRead', rateOf: ({ cacheRead, input }) => cacheRead ?? input },

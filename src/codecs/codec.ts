@@ -91,7 +91,7 @@ export interface ConversationCodec {
   decodeRequest(body: JsonObject, shared?: SharedTools | null): Conversation;
   /**
    * The request body. The same conversation gives the same bytes, so that the vendor's prompt cache keeps hitting.
-   * @param unsaid gets what the format has a word for and the rest of this conversation rules out
+   * @param unencodable receives the concepts that the format has a word for, but that the rest of this conversation rules out
    * @param written what tools were written as before, for other requests that offer the same ones; null for none
    */
   encodeRequest(

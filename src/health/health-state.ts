@@ -37,7 +37,7 @@ export const PROBE_MS = 60_000;
 /** Failures that are further back than this do not lengthen the next wait. */
 const FORGET_MS = 10 * 60_000;
 
-/** The health state after `happening`; null is ready. */
+/** The health state after `event`; null is ready. */
 export function next(state: HealthState | null, event: HealthEvent, now: number): HealthState | null {
   switch (event.type) {
     case 'begun':

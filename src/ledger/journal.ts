@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Log } from '../lib/log.ts';
 
-/** What one file may hold while the database takes nothing: some hundred thousand rows. */
+/** The largest size of one file while the database is not writable: some hundred thousand rows. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** A write that takes longer says that the disk is busy: requests must not wait for it. */
 const SLOW_MS = 50;
-/** After a fault, rows are kept in memory alone for so long; for at most so long a slow disk is written to in the background. */
+/** How long rows stay only in memory after a fault, and how long a slow disk is written to in the background at most. */
 const PAUSE_MS = 5_000;
-/** No request waits for a slow disk for so many times as long as it took: requests wait for it for a small part of the time. */
+/** After a slow write, rows are written in the background for this many times as long as it took, so that requests rarely wait for the disk. */
 const PAUSE_FACTOR = 10;
-/** Rows, in characters, that wait in memory for the disk at most. */
+/** How many characters of rows wait in memory for the disk at most. */
 const MAX_SKIPPED = 1_048_576;
 
-/** How often the journal of requests is begun anew. */
+/** How often the journal switches to its other file and empties this one. */
 export const JOURNAL_MS = 1_000;
 
 const truncate = promisify(ftruncate);
@@ -45,7 +45,7 @@ export interface Journal {
    * @returns whether it is on the disk
    */
   append(row: string): boolean;
-  /** Has the rows that were appended until now forgotten, once `written` says that they are in the database. */
+  /** Removes the rows that were appended until now, once `written` says that the database has them. */
   rotate(): Promise<void>;
   /** Closes its files, which stay. */
   close(): Promise<void>;

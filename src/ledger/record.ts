@@ -9,7 +9,7 @@ export interface Ledger {
    * An id that is there already is not written again.
    */
   record(entry: LedgerEntry): void;
-  /** The same of a row that is in the journal of another process, by its values as `ledgerRow` has them. */
+  /** The same for a row that a worker has written to its own journal. @param row its values, as `ledgerRow` makes them */
   recordJournaled(row: readonly Value[]): void;
 }
 

@@ -74,7 +74,7 @@ export async function routeRequest(
   return route(context, note, incoming, await incoming.read());
 }
 
-/** The same for a request that may refer to earlier ones. @throws GatewayError as `routed` and `withResponseState` do */
+/** The same for a request that may refer to earlier ones. @throws GatewayError as `routeRequest` and `withResponseState` do */
 export async function planRequest(
   context: ProxyContext,
   note: Note,
@@ -95,7 +95,7 @@ export async function planRequest(
   return { ...request, named: inPath, resolved: resolved instanceof Promise ? await resolved : resolved };
 }
 
-/** @throws GatewayError as `routed` does */
+/** @throws GatewayError as `routeRequest` does */
 function route(
   context: ProxyContext,
   note: Note,

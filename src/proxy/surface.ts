@@ -25,17 +25,18 @@ export interface OwnerKey {
 }
 
 export interface SurfaceContext extends ProxyContext {
-  /** Told who sends a request of which the ledger keeps nothing. */
+  /** Called with the sender of a request that gets no row in the ledger, e.g. a list of models. */
   identified(exchange: HttpExchange, principal: Principal): void;
   hosts: AllowedHosts;
   owner: OwnerKey;
 }
 
-/** Who asks without a key, where none is needed. */
+/** The principal of a request without a key, where no key is required. */
 const anonymous: Principal = { keyId: 'anonymous', name: 'anonymous', models: null };
 
 /**
- * Serves the model endpoints. Returns null for a path that is none of them.
+ * Serves the model endpoints, from the fast path of the HTTP server or from Node's. Checks the key (`principalOf`). Returns null
+ * for a path that is none of them.
  * @throws GatewayError to be rendered in the dialect of the path
  */
 export function serveModels(context: SurfaceContext, exchange: HttpExchange): Promise<void> | true | null {
@@ -100,7 +101,7 @@ async function showOllamaModel(
   sendJson(exchange, 200, ollamaShow(snapshot(), principal, Buffer.concat(body)));
 }
 
-/** Who asks. @throws GatewayError `invalid_api_key`, `host_not_allowed` */
+/** Who sends the request, by its key. @throws GatewayError `invalid_api_key`, `host_not_allowed` */
 export function principalOf(
   context: SurfaceContext,
   exchange: Pick<AnyExchange, 'query' | 'request'>,

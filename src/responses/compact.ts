@@ -30,7 +30,7 @@ export function withSummaryRequest(conversation: Conversation): Conversation {
 const whole: ReadonlySet<EndReason> = new Set<EndReason>(['stop', 'stop-sequence', 'tool-calls', 'other']);
 
 /**
- * The answer to `asksForSummary` as one compaction item, which is what clients wait for (Codex wants exactly one).
+ * The answer to `withSummaryRequest` as one compaction item, which is what clients wait for (Codex wants exactly one).
  * A summary that is empty or was cut is an error: what it left out would be lost.
  */
 export function compacting(reader: PartReader, requestId: string): PartReader {

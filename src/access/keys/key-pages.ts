@@ -13,7 +13,7 @@ export interface KeyPage {
 /** Reads up to `limit` keys whose ids come after `last`, by their ids. */
 export type KeyPages = (last: string, limit: number) => Promise<KeyPage>;
 
-/** What a row has of a key, in this order; `rowValues` writes the same. */
+/** The columns of a packed key, in this order; `rowOf` (`packed-keys.ts`) writes the same. */
 const columns = [
   'hash',
   'id',

@@ -14,7 +14,7 @@ export const tokenRecord = z.object({
   labels: z.record(z.string(), z.string()),
   /** Networks that an automation token may be used from; null for all. */
   cidrs: z.array(z.string()).nullable(),
-  /** Which members of collections an automation token reaches (`token-selector.ts`); null for all. */
+  /** Which members of collections an automation token reaches (`selector.ts`); null for all. */
   selectors: z.array(z.string()).nullable(),
   credentialVersion: z.number(),
   roleVersion: z.number(),

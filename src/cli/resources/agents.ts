@@ -87,7 +87,7 @@ export async function agentsIn(context: Context): Promise<AgentChangeInput> {
 
 /**
  * Every agent. The running gateway says how they are; without one this machine is looked at.
- * @param asked whether their programs are asked for their versions where no gateway runs
+ * @param probe whether their programs are asked for their versions if no gateway runs
  */
 export async function agentRows(
   context: Context,

@@ -19,13 +19,13 @@ import { emitRequest } from './request.ts';
 import { emitSettings } from './settings.ts';
 import { createToolEvents, type DetectedTool } from './tools.ts';
 
-/** Who takes the events, once there is somebody. */
+/** What publishes the events: the event engine, once it is open. */
 export interface EventSink {
   wanted(name: EventName): boolean;
   emit(event: CloudEvent): void;
 }
 
-/** What the parts of the gateway tell of. None of it waits for anything, and none of it fails. */
+/** The parts of the gateway call these when something happens. No call waits for anything or throws. */
 export interface GatewayEvents extends Pick<OutageEvents, 'storeChanged' | 'sharingChanged'> {
   emitter: Emitter;
   /** @param entryOf gives what the ledger has of a request; called only if anybody wants its event */

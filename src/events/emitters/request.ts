@@ -3,8 +3,8 @@ import type { LedgerEntry } from '../../ledger/schema.ts';
 import type { Emitter } from '../types/emitter.ts';
 
 /**
- * Tells of a finished model request, if that is wanted: `request.completed`, or `request.failed` for one that failed or whose client
- * left. Names and numbers, never a text of it, and no credential.
+ * Emits the event of a finished model request, if anybody subscribed to it: `request.completed`, or `request.failed` for one that
+ * failed or whose client left. Names and numbers, never a text of it, and no credential.
  * @param entryOf gives what the ledger has of it; called only if anybody wants events of requests
  * @param traceparent as the client sent it
  */

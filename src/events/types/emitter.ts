@@ -6,7 +6,7 @@ export type { Occurrence } from './own-event.ts';
 
 /** Where the gateway's own events come from. */
 export interface Emitter {
-  /** Whether anybody wants events of the name: what they are made of need not be put together else. */
+  /** Whether anybody subscribed to events of this name. If not, the caller need not collect their data. */
   wants(name: EventName): boolean;
   /**
    * Emits an event. Returns at once and never throws: the event is made and handed on after the work that is under way, and
@@ -36,7 +36,7 @@ interface Waiting {
   readonly at: number;
 }
 
-/** Events that wait to be made, beyond which new ones are dropped. */
+/** How many events wait to be built; further ones are dropped. */
 const MOST_WAITING = 10_000;
 
 export function createEmitter({ instance, now, onDropped, send, wants }: EmitterInput): Emitter {

@@ -58,7 +58,7 @@ export async function prunable(store: Pick<Store, 'reading'>, before: number): P
  * Removes the requests that began before a time from the ledger, day by day, after their sums were archived: reports by the
  * groupings of the kept sums stay as they were, in whole hours or days of UTC (`kept-sums/sets.ts`). It holds no lock for longer than
  * one small batch. On a server whole months are dropped with their partition.
- * @param before the beginning of a day of UTC, in milliseconds since the epoch
+ * @param input.before the beginning of a day of UTC, in milliseconds since the epoch
  * @returns null where another process does so just now
  */
 export async function pruneLedger(input: PruneInput): Promise<Pruned | null> {

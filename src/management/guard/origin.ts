@@ -3,7 +3,7 @@ import { type AllowedHosts, hostName } from '../../http/server/allowed-hosts.ts'
 import { headerValues } from '../../http/server/raw-headers.ts';
 import { GatewayError } from '../../lib/error.ts';
 
-/** Methods that change nothing, with the one exception that `sameOrigin` makes for logins. */
+/** Methods that change nothing, with the one exception that `checkOrigin` makes for logins (`mints`). */
 const safe: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**

@@ -23,7 +23,7 @@ export interface FailedRequest {
 /**
  * A failure with no attempt left and no content sent: the error answer, in the client's dialect, or the event that says as
  * much in a stream that a keep-alive has opened.
- * @param tried how other attempts ended, to be added; null where there was only this one
+ * @param otherFailures how other attempts failed, to be added to the message; null where there was only this one
  * @returns how the request ended with that
  */
 export function answerFailure(

@@ -3,7 +3,7 @@ import { MediaRelay } from '../relay/media.ts';
 import { Relay } from '../relay/relay.ts';
 import { Translation } from '../translate/translate.ts';
 
-/** Who carries the answer to a request back. */
+/** The reader that passes the answer on to the client: translated, relayed, or as bytes. */
 export function answerReader(answering: ReaderContext): AnswerReader {
   const { translation } = answering.request;
   if (translation !== null) return new Translation(answering, translation);

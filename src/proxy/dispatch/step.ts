@@ -1,36 +1,36 @@
 import type { AttemptOutcome } from '../request/outcome.ts';
 import type { OutgoingRequest, PartialAnswer } from '../request/outgoing.ts';
 
-/** Where a request stands when the outcome of an attempt comes. */
+/** The state of a request when an attempt has ended. */
 export interface AttemptState {
-  /** The target was asked once more, on a new socket. */
+  /** The attempt was already the second one at this target, on a new socket. */
   readonly freshSocket: boolean;
-  /** The client has the beginning of an answer that another target began. */
+  /** The client already has the beginning of the answer, from an earlier target. */
   readonly continues: boolean;
-  /** The request came only once, as a form does whose bytes were asked for. */
+  /** The body cannot be sent again: it is a form whose bytes were already passed on to a target. */
   readonly bodyConsumed: boolean;
   /** The client is gone. */
   readonly clientGone: boolean;
 }
 
-/** What comes of the outcome of an attempt. */
+/** What is done after an attempt. */
 export type Step =
-  /** The request is over as the outcome says. */
+  /** The request ends with this outcome. */
   | { readonly do: 'finish' }
-  /** It is over because its client left. */
+  /** The request ends because its client left. */
   | { readonly do: 'leave' }
-  /** The same is sent to the same target on a new socket. */
+  /** The same request is sent to the same target again, on a new socket. */
   | { readonly do: 'send-again' }
-  /** The target is sent this instead. */
+  /** The same target is sent `request` instead, without what it refused (`variant.ts`). */
   | { readonly do: 'send'; readonly request: OutgoingRequest }
-  /** The target has failed, and another is tried: to continue `partial` where that is not null. */
+  /** Another target is tried (`target-selector.ts`). If `partial` is not null, it continues that answer. */
   | { readonly do: 'ask-another'; readonly partial: PartialAnswer | null }
-  /** The target has failed, and so would any other. */
+  /** No other target is tried: the failure would be the same there, or the body cannot be sent again. */
   | { readonly do: 'give-up' };
 
 /**
- * The one decision of the loop: what is done after an attempt.
- * @param failsAnywhere whether the failure is one that the request would meet at every target (`health/faults.ts`)
+ * Decides whether a failed attempt is followed by another one, at the same or at another target: the only place that does.
+ * @param failsAnywhere whether every target would refuse the request in the same way (`next: 'stop'` in `health/faults.ts`)
  */
 export function step(state: AttemptState, outcome: AttemptOutcome, failsAnywhere: boolean): Step {
   switch (outcome.kind) {
@@ -46,7 +46,7 @@ export function step(state: AttemptState, outcome: AttemptOutcome, failsAnywhere
       if (state.clientGone) return leave;
       if (outcome.failure.safeToRetry && !state.freshSocket && !state.bodyConsumed)
         return { do: 'send-again' };
-      // What is wrong with a request to go on may be right with another's, or with none.
+      // A request to continue an answer differs from target to target: the next one may accept its own.
       if (state.bodyConsumed || (failsAnywhere && !state.continues)) return { do: 'give-up' };
       return { do: 'ask-another', partial: null };
   }

@@ -27,14 +27,14 @@ export interface TargetSelectorInput {
 /** A target whose upstream named the time until which it takes nothing. */
 type WaitingTarget = Extract<Availability, { may: 'wait' }> & { target: Target };
 
-/** How often targets that failed in passing are gone through again, and the pause before the first time, doubled each time. */
+/** Rounds in all: targets whose failure may pass (`Fault.passing`) are tried again in the next one, after a pause that doubles each time. */
 const ROUNDS = 3;
 const PAUSE_MS = 250;
 
 /**
- * Says which target a call tries next. Targets whose account is ready come first; then those of which it is only
- * guessed that they would fail; then, where there are several, once more those that failed in passing; and where
- * nothing was tried, even those whose owner has to act. Only a time that the upstream itself named is always kept.
+ * Says which target a request tries next, in this order: targets whose account is ready; targets whose account the gateway
+ * paused by its own guess; if there are several targets, those whose failure may have passed, once more; and if nothing was
+ * tried at all, targets whose account needs an operator. A target whose upstream named a time is never tried before it.
  */
 export class TargetSelector {
   readonly #input: TargetSelectorInput;
@@ -48,7 +48,7 @@ export class TargetSelector {
   #paused = false;
   #waitedMs = 0;
   #attempts = 0;
-  /** A few: as many as there may be attempts. */
+  /** Short: at most one entry for each attempt. */
   readonly #attempted: Target[] = [];
 
   constructor(input: TargetSelectorInput) {
@@ -85,8 +85,8 @@ export class TargetSelector {
   }
 
   /**
-   * An answer of `target` broke off in the middle, and only others that `fits` accepts can continue it.
-   * @returns those that cannot
+   * An answer of `target` broke off in the middle. Only targets that `canContinue` accepts are tried from now on.
+   * @returns the targets that it does not accept
    */
   interrupted(target: Target, kind: FaultKind, canContinue: (target: Target) => boolean): Target[] {
     const remaining = this.#remaining;

@@ -32,7 +32,7 @@ const usualUsage: Partial<Record<WireFormat, Partial<Usage>>> = {
   'openai-translations': { audioInput: 2_000, output: 500, audioSeconds: 60 },
 };
 
-/** Who says whether there is room. */
+/** What decides whether the budgets have room. */
 export interface AdmitContext {
   limits: Pick<Limits, 'hold'>;
   /** Milliseconds since the epoch. */
@@ -48,15 +48,15 @@ export interface AdmitInput {
   snapshot: Snapshot;
 }
 
-/** A request that the budgets let in: what it holds of them, and the targets that are left. */
+/** A request that the budgets let in: its reservation, and the targets that are left. */
 export interface Admitted {
   reservation: RequestReservation | null;
   targets: readonly [Target, ...Target[]];
 }
 
 /**
- * Sets aside what a request may use at its first target that the budgets have room for. A request that no budget concerns is
- * let in at once.
+ * Reserves what a request may use, at the first of its targets for which the budgets have room. A request that no budget
+ * counts is let in at once. `dispatch/finish.ts` settles the reservation.
  * @throws GatewayError `budget_exceeded`, `rate_limit_exceeded`, `unpriced_model`
  */
 export function admit(context: AdmitContext, input: AdmitInput): Admitted | Promise<Admitted> {
@@ -84,7 +84,7 @@ async function reserve(
   throw firstRefusal;
 }
 
-/** That the budgets had no room for a target, for the trace. */
+/** The entry of the trace for a target that the budgets had no room for. */
 export function budgetSkip(target: Target, { kind, message }: GatewayError): Skip {
   return { ...nameOf(target), reason: kind === 'billing' ? 'budget' : 'limit', detail: message };
 }

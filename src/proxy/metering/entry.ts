@@ -68,7 +68,7 @@ function savedByRouting(
   return usd === null ? null : usd - cost;
 }
 
-/** The ledger entry of a request that ended; `attempted` is null when it never had a target. */
+/** The ledger entry of a request that ended. @param summary how its attempts went; null when it never had a target */
 export function ledgerEntry(
   facts: LedgerFacts,
   end: RequestEnd,

@@ -7,7 +7,7 @@ import type { RequestFacts } from '../request/facts.ts';
 
 const noCost: AnswerCost = { usd: null, saved: null, source: null };
 
-/** What was used costs at the price of the request's own time; null where usage or price is unknown. */
+/** What the usage costs, by the price that is valid at the time `at`. Null for each value that is unknown. */
 export function priceOf(
   catalog: Catalog,
   target: Pick<Target, 'provider' | 'model'>,
@@ -20,7 +20,7 @@ export function priceOf(
 }
 
 /**
- * Prices at a time. The same usage is not priced a second time: once for the answer's header, once for the ledger.
+ * Prices usage as of one time. The last result is kept, because the answer's header and the ledger ask for the same one.
  * @param at milliseconds since the epoch
  */
 export function pricesAt(catalog: Catalog, at: number): RequestFacts['price'] {

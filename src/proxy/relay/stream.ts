@@ -20,7 +20,7 @@ import { isJsonDocument } from './json-answer.ts';
 import { partialRelay } from './partial-relay.ts';
 import { WholeFrames } from './whole-frames.ts';
 
-/** Preamble that is held back at most; a stream with more of it is committed. */
+/** How many bytes before the first content are held back at most; a stream with more is committed. */
 const MAX_BUFFERED_BYTES = 262_144;
 
 /**
@@ -38,11 +38,11 @@ export class StreamRelay {
   /** On the way to the client. All else looks at the upstream's own bytes. */
   readonly #model: AnswerModel;
   #committed = false;
-  /** The answer is to be kept, and its request until then. */
+  /** The answer is to be stored; until then its request is kept too. */
   #keepsAnswer = false;
-  /** Nobody reads on. */
+  /** The outcome was reported; what still arrives is ignored. */
   #settled = false;
-  /** Estimated tokens of the request, made when its bytes are let go: at the commit. */
+  /** Estimated tokens of the request, computed when its bytes are released: at the commit. */
   #inputTokens = 0;
   #buffer: Buffer[] = [];
   #bufferedBytes = 0;
@@ -66,7 +66,7 @@ export class StreamRelay {
     this.#whole = mayContinue ? new WholeFrames(this.#codec) : null;
   }
 
-  /** Whether the client has no half of a frame. */
+  /** Whether what the client has ends with a whole frame. */
   get endsFrame(): boolean {
     return !this.#committed || this.#whole !== null || this.#tap.endsFrame();
   }
@@ -162,6 +162,10 @@ export class StreamRelay {
     return 'wait';
   }
 
+  /**
+   * Commits the stream: sends the client the head and everything that was held back. From now on no attempt follows, unless the
+   * combo lets another target continue the answer (`#handOver`).
+   */
   #commit(): boolean {
     this.#committed = true;
     this.#inputTokens = estimateInput(this.#context.request.body);

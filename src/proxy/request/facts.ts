@@ -36,9 +36,9 @@ export interface NamedInPath {
   readonly array: boolean;
 }
 
-/** What a request does with its hold on the budgets. */
+/** The reservation of one request in the budgets. */
 export interface RequestReservation {
-  /** Sets aside what an attempt at a target may use, instead of that at an earlier one. Null: it may be made. */
+  /** Reserves what an attempt at a target may use, and releases what was reserved for an earlier target. Null: the attempt may be made. */
   moveTo(target: Target): GatewayError | null | Promise<GatewayError | null>;
   /** Counts what was used; null gives everything back. */
   settle(charge: { usage: Usage | null; costUsd: number | null } | null): void;
@@ -64,7 +64,7 @@ export interface RequestFacts extends LedgerFacts {
   readonly targets: readonly [Target, ...Target[]];
   /** The combo's options, and the callback for the target that answered. */
   readonly plan: Pick<RoutingPlan, 'options' | 'first' | 'remember'>;
-  /** What it holds of the budgets, for the first target; null where none concerns it. */
+  /** Its reservation in the budgets, made for the first target; null where no budget counts it. */
   readonly reservation: RequestReservation | null;
   /** The models as they were when it was planned. */
   readonly catalog: Pick<Catalog, 'describe'>;

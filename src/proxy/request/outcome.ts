@@ -6,7 +6,7 @@ import type { AnswerUsage } from './answer-usage.ts';
 import type { Failure } from './failure.ts';
 import type { OutgoingRequest, PartialAnswer } from './outgoing.ts';
 
-/** What came of an attempt. The one who reads its answer says it once, and `dispatch/step.ts` decides what comes of that. */
+/** How an attempt ended. The reader of its answer reports it once, and `dispatch/step.ts` decides what happens next. */
 export type AttemptOutcome =
   | CompletedAnswer
   /** Nothing of an answer went to the client. */
@@ -55,11 +55,11 @@ export interface AnswerSink {
   head(status: number, headers: IncomingHttpHeaders): void;
   /**
    * Content goes to the client from now on.
-   * @param began the first bytes of a relayed answer; null where they are not read
-   * @param isFinal no other target continues it, and the request's bytes are not needed any more, and may be freed,
-   *   unless the answer is to be kept. Told again when it becomes so
-   * @returns whether the answer is to be kept (`isKept`): decided here, once, for the request's bytes may be freed then; false
-   *   while that is not final
+   * @param firstBytes the first bytes of a relayed answer; null where they are not read
+   * @param isFinal true: no other target will continue the answer, so the request's bytes may be freed, unless the answer is
+   *   to be stored. It may be false in a first call and true in a second one
+   * @returns whether the answer is to be stored (`shouldKeep`). Decided when `isFinal` is true, before the request's bytes may
+   *   be freed; false until then
    */
   committed(firstBytes: Buffer | null, isFinal: boolean): boolean;
   /** The attempt is over. Once. */

@@ -25,7 +25,7 @@ import { answerFrames } from './answer-chain.ts';
 import { answerText } from './answer-text.ts';
 import { conversationCodec } from './request.ts';
 
-/** Parts that commit the gateway to nothing. */
+/** Parts without content: they alone do not commit the stream. */
 const preamble: ReadonlySet<StreamPart['type']> = new Set(['message-start', 'text-start', 'reasoning-start']);
 
 /** The client's side of a translated answer: parts become frames of its format, or one whole answer. */
@@ -169,12 +169,13 @@ export class TranslatedAnswer {
     else this.#buffer += text;
   }
 
+  /** Commits the stream: from now on no attempt follows, unless the combo lets another target continue the answer. */
   #commit(): void {
     this.#client.commit(() => this.#answerHeaders(200), this.#buffer);
     this.#buffer = '';
   }
 
-  /** Of the request, unless another target may have to continue its answer. */
+  /** Releases the request's bytes, unless another target may have to continue its answer. */
   #release(): void {
     const { facts, sink } = this.#context;
     const isFinal = !facts.plan.options.continueStream;

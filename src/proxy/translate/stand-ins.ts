@@ -37,7 +37,7 @@ export interface Run {
  * conversation cannot be translated without the settled exchanges: where an id is used twice, or what stands beside
  * them is not alone.
  * @param before ids of calls that are settled
- * @param enough bytes of text that the first run must have; null where nothing is settled
+ * @param minBytes bytes of text that the first run must have; null where nothing is settled
  */
 export function runIn(
   { messages, tools }: Conversation,

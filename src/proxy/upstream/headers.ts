@@ -109,7 +109,7 @@ export interface UpstreamHeadersInput {
 
 /**
  * The headers of the upstream request, flat. The connection's key replaces whatever the client sent; a credential that
- * is more than a key is put in when the request is sent (`authorised.ts`).
+ * is more than a key is added when the request is sent (`authorized.ts`).
  */
 export function upstreamHeaders({
   raw,

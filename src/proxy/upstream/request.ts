@@ -39,7 +39,7 @@ export interface ReadyRequest {
 
 /**
  * The request of an attempt with its headers, which have the connection's credential.
- * @param again true for the second try at the same target, which gets a socket of its own
+ * @param freshSocket true for the second try at the same target, which gets a new socket
  * @throws GatewayError `connection_unusable`
  */
 export function readyRequest(

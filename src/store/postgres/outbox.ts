@@ -5,7 +5,7 @@ import { openDatabase } from '../sqlite.ts';
 import type { Tables } from '../tables.ts';
 import type { Batch } from './insert.ts';
 
-/** What waits on the local disk at most: some hundred thousand requests. */
+/** How many bytes wait on the local disk at most: some hundred thousand requests. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Rows that wait in a file of the data directory until the server answers again; also over a restart. */

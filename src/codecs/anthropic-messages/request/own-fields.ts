@@ -83,7 +83,7 @@ function isFunction(tool: ToolOffer): tool is NamedTool {
   return typeof tool.name === 'string' && (type === undefined || type === null || type === 'custom');
 }
 
-/** The request with the fields that `ownMembers` found, where they were; those of messages have no place of their own. */
+/** The request with the fields that `ownFields` found, where they were; those of messages have no place of their own. */
 export function putBack(request: MessagesRequest, fields: JsonObject): MessagesRequest {
   const own = Object.entries(fields).filter(([path]) => !path.startsWith(MESSAGES));
   return withOwnFields(request, Object.fromEntries(own), {

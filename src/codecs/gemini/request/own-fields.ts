@@ -64,7 +64,7 @@ export function ownFields(body: GeminiRequest): JsonObject | null {
   return fields.collected();
 }
 
-/** The request with the fields that `ownMembers` found, where they were. */
+/** The request with the fields that `ownFields` found, where they were. */
 export function putBack(request: GeminiRequest, fields: JsonObject): GeminiRequest {
   return withOwnFields(request, fields, {
     holders: inside,

@@ -3,7 +3,7 @@ import { withDeadline } from '../../../store/postgres/deadline.ts';
 import type { Address } from '../broker/address.ts';
 
 const CONNECT_S = 5;
-/** For how long a server may take until the connection is ready. Less than who waits for one does (`lasting-connection.ts`). */
+/** For how long a server may take until the connection is ready. Less than `reconnecting-connection.ts` waits for one. */
 const READY_MS = 8_000;
 /** One that publishes, one that receives and settles. Another one listens. */
 const CONNECTIONS = 2;
