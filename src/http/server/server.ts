@@ -33,11 +33,11 @@ import { UnsniffedResponse } from './response.ts';
 export interface HttpExchange extends AnyExchange {
   request: IncomingMessage;
   response: ServerSink;
-  /** What had been sent on its connection before it, in bytes. */
+  /** Bytes that were sent on its connection before this request. */
   sentBefore: number;
 }
 
-/** One that is answered by Node's own response. */
+/** An exchange that Node's HTTP server read, with Node's own response. */
 export interface Exchange extends HttpExchange {
   response: ServerResponse;
 }
@@ -45,11 +45,11 @@ export interface Exchange extends HttpExchange {
 export interface HttpServerOptions extends RefusalOptions {
   /** Answers a request. A promise it returns is watched: a rejection is answered like a thrown error. */
   onRequest(exchange: Exchange): unknown;
-  /** What is served by the fast path. Default: nothing. */
+  /** Requests that are read without Node's HTTP parser (`fast-path/fast-path.ts`). Default: none. */
   fastPath?: {
-    /** Whether requests to a path are. */
+    /** Whether simple requests to a path are. */
     takes(path: string): boolean;
-    /** Answers such a request, as `onRequest` does. */
+    /** Answers such a request, as `onRequest` answers all others. */
     onRequest(exchange: HttpExchange): unknown;
   };
   /** Answers a request that came by HTTP/2, as `onRequest` does. Default: connections that begin with HTTP/2 are refused. */
@@ -202,12 +202,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-/** Often enough that a slow connection is closed at most a second after its time, and soon when times are short. */
+/** How often deadlines are checked: a slow connection is closed at most a second late, and sooner where deadlines are short. */
 function checkingInterval(limits: HttpServerOptions['limits']): number {
   return Math.max(10, Math.min(1000, limits.headersTimeoutMs >> 2, limits.bodyTimeoutMs >> 2));
 }
 
-/** @returns null where all is Node's */
+/** Puts the fast path in front of Node's HTTP server. @returns null where there is none: Node reads every connection */
 function openFastPath(
   server: Server,
   { fastPath, limits }: HttpServerOptions,
@@ -280,7 +280,7 @@ function closeWithSocket({ request, response }: Exchange): void {
   response.once('close', () => request.socket.off('close', onClose));
 }
 
-/** The last resort for what a handler did not catch: one rendered error, or a reset when an answer has begun. */
+/** Answers an error that a handler did not catch: with one rendered error, or with a reset if an answer has begun. */
 function fail(options: HttpServerOptions, exchange: HttpExchange, cause: unknown): void {
   const { id, path, response } = exchange;
   if (!(cause instanceof GatewayError) || response.headersSent) options.onError?.(cause, exchange);

@@ -15,16 +15,16 @@ export interface FastPathOptions {
   takes(path: string): boolean;
   /** Serves a request, whose body may still be arriving. */
   onRequest(request: SimpleRequest, response: SimpleResponse): void;
-  /** Has a connection read by Node's parser from now on. Nothing of it was read before. */
+  /** Hands a connection over to Node's parser for good. What the fast path read of it is put back before. */
   toNode(socket: Socket): void;
-  /** Told that a body did not arrive in time; refuses the request and closes its connection. */
+  /** Called when a body did not arrive in time: refuses the request and closes its connection. */
   onTimeout(socket: Socket): void;
 }
 
 /**
- * Serves what nearly all clients send to a model: one POST after the other, each with a simple head and a body of known length,
- * at less than half of what Node's server takes for one. A connection that begins anything else is Node's from then on, with
- * that request as its first.
+ * Reads what nearly all clients send to a model: one POST after the other, each with a simple head (`head.ts`) and a body of known
+ * length, for less than half of the CPU time of Node's HTTP server. Every connection begins here. With the first request of another
+ * kind it goes over to Node's server, which reads that request and all that follow.
  */
 export interface FastPath {
   /** Reads a connection of which nothing was read. */
@@ -42,9 +42,9 @@ interface Connection extends IndexedMember {
   response: SimpleResponse | null;
   /** Bytes of its body that have not arrived. */
   missing: number;
-  /** What came behind it, before it was answered. */
+  /** Bytes of the requests after it, which came before its answer was sent. */
   ahead: Buffer[];
-  /** When it has taken too long, on the clock of `performance.now()`; infinite while an answer is waited for. */
+  /** When it is closed for being too slow, on the clock of `performance.now()`; infinite while its request is answered. */
   deadline: number;
   readonly answering: SimpleResponseOptions;
   /** Stops listening to it. */
@@ -53,11 +53,11 @@ interface Connection extends IndexedMember {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const POST = Buffer.from('POST /');
-/** Larger bodies are Node's, which reads them no faster than they are used. */
+/** Requests with larger bodies go to Node's server, which reads a body no faster than it is used. */
 const MAX_BODY_BYTES = 1_048_576;
-/** So much of requests that a client sends ahead is kept before no more is read. */
+/** How many bytes of further requests are kept before the socket is paused. */
 const MAX_AHEAD_BYTES = 65_536;
-/** A client may use a connection in the moment in which its time is over. */
+/** A client may still send a request at the moment when the idle time ends. */
 const GRACE_MS = 1000;
 
 export function createFastPath(options: FastPathOptions): FastPath {
@@ -70,7 +70,7 @@ export function createFastPath(options: FastPathOptions): FastPath {
     for (const connection of connections.members()) if (connection.deadline < now) end(connection);
   }, options.checkMs).unref();
 
-  /** Of one that has sent too little for too long. */
+  /** Ends a connection whose deadline has passed. */
   const end = (connection: Connection): void => {
     const isArriving = connection.missing > 0;
     connection.deadline = Number.POSITIVE_INFINITY;
@@ -127,7 +127,7 @@ export function createFastPath(options: FastPathOptions): FastPath {
     connection.response = null;
     if (!shouldKeepAlive) connection.socket.destroySoon();
     else if (connection.missing === 0) next(connection);
-    // Nobody wants the rest of the body, which has an end.
+    // Reads and discards the rest of the body, whose length is known.
     else connection.request?.resume();
   };
 
@@ -145,7 +145,7 @@ export function createFastPath(options: FastPathOptions): FastPath {
   const handOver = (connection: Connection, bytes: Buffer): void => {
     const { socket, release } = connection;
     release();
-    // Before its reader is known, nothing may flow.
+    // Paused, so that no byte is lost before Node's parser listens.
     socket.pause();
     socket.unshift(bytes);
     options.toNode(socket);
@@ -171,7 +171,7 @@ export function createFastPath(options: FastPathOptions): FastPath {
       const listeners = {
         data: (bytes: Buffer) => take(connection, bytes),
         drain: () => connection.response?.roomAgain(),
-        // Who sends no more does not read either, as Node's server has it.
+        // A client that closes its side is taken for gone, as Node's server does.
         end: () => (connection.missing > 0 ? socket.destroy() : socket.end()),
         error: () => {},
         close() {
@@ -203,7 +203,7 @@ function isPost(bytes: Buffer): boolean {
   return bytes.length >= POST.length && bytes.compare(POST, 0, POST.length, 0, POST.length) === 0;
 }
 
-/** What Node's requests fail with when their client leaves. */
+/** The error that Node's requests have when their client leaves. */
 function disconnected(): Error {
   return Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
 }
