@@ -66,7 +66,7 @@ describe('ACP agents of a running gateway', () => {
     assert.equal((await agent('opencode'))?.version, '4.5.6');
   });
 
-  it('refuses model requests with the command that mends it, until the agent is enabled', async () => {
+  it('refuses model requests until the agent is enabled, and names the command for that', async () => {
     const before = await ask('acp/opencode');
     assert.match(before.text, /not enabled: run `gateway agents enable opencode`/);
     assert.ok(!(await models()).includes('acp/opencode'));

@@ -117,7 +117,7 @@ describe('an agent that ends by itself', () => {
     await waitFor('the end of the child', () => !isAlive(child));
   });
 
-  it('is not there at all: its program is named', async () => {
+  it('is not installed: the error names its program', async () => {
     const { agents } = agentsFor({ setups: fakeSetup([], { binary: 'no-such-agent-program' }) });
     assert.match((await askFake(agents)).error?.message ?? '', /its program was not found/);
   });
@@ -166,7 +166,7 @@ describe('an agent that breaks the protocol', () => {
     await gone(agents);
   });
 
-  it('by closing its output and living on is ended', async () => {
+  it('by closing its output and staying alive is ended', async () => {
     const { agents, timers } = agentsFor({ setups: fakeSetup() });
     const answer = askFake(agents, {
       messages: [steps({ say: 'a' }, { closeOutput: true }, { hang: true })],
@@ -236,14 +236,14 @@ describe('an agent that wants a login', () => {
     assert.match((await askFake(agents)).text, /turn 1/);
   });
 
-  it('is told of where none is', async () => {
+  it('is reported when no method is known', async () => {
     const { agents } = agentsFor({ setups: fakeSetup(['--auth', 'key']) });
     assert.equal((await askFake(agents)).error?.code, 'login_required');
   });
 });
 
 describe('the model of an agent', () => {
-  it('is told by method or by option, and has to be one of its own', async () => {
+  it('is set by method or by option, and must be one that it offers', async () => {
     const byMethod = fakeSetup(['--models', 'a,b'], { id: 'm', model: { by: 'set_model' } });
     const byOption = fakeSetup(['--options', 'a,b'], {
       id: 'o',

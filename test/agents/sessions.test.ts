@@ -30,7 +30,7 @@ const assistant = (content: string) => ({ role: 'assistant', content });
 const system = (content: string) => ({ role: 'system', content });
 
 describe('a conversation with an agent', () => {
-  it('goes on in its session, which is told the new turn alone', async () => {
+  it('continues in its session, which receives only the new turn', async () => {
     const { agents } = agentsFor({ setups: fakeSetup() });
     const first = await askFake(agents, { messages: [system('be kind'), user('one')] });
     assert.match(first.text, /turn 1 .*<<<instructions>\nbe kind\n<\/instructions>\none>>/s);
@@ -43,7 +43,7 @@ describe('a conversation with an agent', () => {
     assert.equal(agents.status('fake').processes.length, 1);
   });
 
-  it('begins anew with all that was said, where the client says something else was', async () => {
+  it('starts a new session with the whole history when the client’s history differs', async () => {
     const { agents } = agentsFor({ setups: fakeSetup() });
     const first = await askFake(agents, { messages: [user('one')] });
     const other = await askFake(agents, {
@@ -61,7 +61,7 @@ describe('a conversation with an agent', () => {
     assert.match(again.text, /^turn 1 /, 'its session has heard another second turn already');
   });
 
-  it('is known by the name of its session, whatever became of the answers', async () => {
+  it('is recognized by the name of its session, whatever happened to the answers', async () => {
     const { agents } = agentsFor({ setups: fakeSetup() });
     const session = 'header:abc';
     await askFake(agents, { session, messages: [system('today is monday'), user('one')] });
@@ -86,7 +86,7 @@ describe('a conversation with an agent', () => {
     assert.match(own.text, /^turn 2 /);
   });
 
-  it('is loaded by another process where the agent can, and told again where it cannot', async () => {
+  it('is loaded by another process if the agent can, and sent again if it cannot', async () => {
     for (const [args, expected] of [
       [['--load'], /^turn 101 model null prompt <<two>>$/],
       [[], /^turn 1 .*conversation_so_far.*two>>$/s],
@@ -154,7 +154,7 @@ describe('the processes of agents', () => {
     return { begun: begun.promise, done, leave: () => left.abort() };
   };
 
-  it('are as many as allowed; further requests wait, and some are refused', async () => {
+  it('are limited; further requests wait, and some are refused', async () => {
     const { agents, timers } = agentsFor({
       setups: fakeSetup([], { maxProcesses: 2 }),
       limits: { waiting: 2 },
@@ -183,7 +183,7 @@ describe('the processes of agents', () => {
     late.leave();
   });
 
-  it('of all agents together are as many as allowed: an idle one makes room', async () => {
+  it('of all agents together are limited: an idle one makes room', async () => {
     const { agents } = agentsFor({
       setups: [fakeSetup(), fakeSetup([], { id: 'other' })],
       limits: { processes: 1 },

@@ -36,7 +36,7 @@ describe('a turn of an agent', () => {
     assert.equal(answer.usage, null, 'an agent that says nothing of its use is not spoken for');
   });
 
-  it('tells why it ended, and what it used', async () => {
+  it('reports why it ended, and its usage', async () => {
     const usage = { inputTokens: 5, outputTokens: 9, thoughtTokens: 4, cachedReadTokens: 2 };
     const long = await askFake(agents, {
       messages: [steps({ say: 'a' }, { stop: 'max_tokens', usage })],
@@ -82,7 +82,7 @@ describe('a turn of an agent', () => {
     assert.ok(agents.status('fake').output.includes('npm warn something'));
   });
 
-  it('names what the agent is not told', async () => {
+  it('names what the agent does not receive', async () => {
     const answer = await askFake(agents, {
       request: {
         temperature: 0.2,
@@ -108,7 +108,7 @@ describe('a turn of an agent', () => {
   });
 });
 
-describe('what an agent may do', () => {
+describe('permissions of an agent', () => {
   const project = join(root, 'project');
   const allowed = fakeSetup([], { id: 'free', permissions: ['edit', 'execute'], cwd: { path: project } });
   const agents = openFakeAgents(
@@ -136,7 +136,7 @@ describe('what an agent may do', () => {
     await symlink(join(outside, 'secret.txt'), join(project, 'link.txt')).catch(() => {});
   };
 
-  it('is nothing unless its owner allows it, and then this once', async () => {
+  it('are refused unless its owner allows them, and then granted once', async () => {
     await prepare();
     const denied = await askFake(agents, {
       messages: [
@@ -158,7 +158,7 @@ describe('what an agent may do', () => {
     assert.deepEqual(granted.text.match(/opt-\w+/g), ['opt-allow_once', 'opt-reject_once']);
   });
 
-  it('ends at the folder of its session', async () => {
+  it('end at the folder of its session', async () => {
     const paths = [
       '../outside/secret.txt',
       join(outside, 'secret.txt'),
@@ -178,7 +178,7 @@ describe('what an agent may do', () => {
     assert.equal(readFileSync(join(outside, 'secret.txt'), 'utf8'), 'secret');
   });
 
-  it('are files of its session, whole or by lines', async () => {
+  it('include files of its session, whole or by lines', async () => {
     const answer = await askFake(agents, {
       model: 'free',
       messages: [
@@ -201,7 +201,7 @@ describe('what an agent may do', () => {
     assert.equal(readFileSync(join(project, 'new/deep/b.txt'), 'utf8'), 'written');
   });
 
-  it('is no writing and no terminal without the permission for it', async () => {
+  it('exclude writing and terminals unless they are allowed', async () => {
     const answer = await askFake(agents, {
       messages: [
         steps(
@@ -214,7 +214,7 @@ describe('what an agent may do', () => {
     assert.match(answer.text, /offers no terminals/);
   });
 
-  it('is a terminal in its folder where commands are allowed', async () => {
+  it('include a terminal in its folder if commands are allowed', async () => {
     const answer = await askFake(agents, {
       model: 'free',
       messages: [
@@ -240,7 +240,7 @@ describe('what an agent may do', () => {
     assert.match(unknown ?? '', /-32002/);
   });
 
-  it('sees none of the gateway’s own environment', async () => {
+  it('do not expose the gateway’s own environment', async () => {
     const answer = await askFake(agents, { messages: [steps({ environment: [] })] });
     const names: string[] = JSON.parse(answer.text);
     for (const name of ['STORAGE_ENCRYPTION_KEY', 'GATEWAY_HOST', 'OPENAI_API_KEY', 'DATABASE_URL'])

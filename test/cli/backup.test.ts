@@ -21,7 +21,7 @@ describe('gateway backup and restore', () => {
   });
   after(() => sandbox.close());
 
-  it('have nothing to do in an empty place, and leave no trace there', async () => {
+  it('do nothing in an empty folder, and leave no trace there', async () => {
     assert.equal((await sandbox.run(['backup'])).code, 1);
     assert.equal(existsSync(sandbox.dataDir), false);
     assert.equal((await sandbox.run(['restore', 'none.tar.gz', '--yes'])).code, 1);
@@ -203,7 +203,7 @@ describe('gateway reset-encrypted-columns', () => {
     assert.deepEqual((await reset('--force', '--json')).json()['cleared'], 0);
   });
 
-  it('makes no key for the sake of looking', async () => {
+  it('creates no key just to look', async () => {
     rmSync(join(sandbox.dataDir, 'storage.key'));
     assert.equal((await reset()).code, 0);
     assert.equal(existsSync(join(sandbox.dataDir, 'storage.key')), false);

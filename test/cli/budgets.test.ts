@@ -40,7 +40,7 @@ describe('gateway budgets', () => {
     assert.equal((await sandbox.run(['budgets', 'remove', String(id), '--yes'])).code, 1);
   });
 
-  it('names whose it is by id, and shows it by name', async () => {
+  it('accepts its subject by id, and shows it by name', async () => {
     assert.equal((await set('--key', 'ci', '--requests', '3', '--per', 'hour')).code, 0);
     assert.equal((await set('--concurrency', '2')).code, 0);
     const [ofKey, ofAll] = await list();

@@ -60,7 +60,7 @@ describe('gateway combo simulate', () => {
     assert.match(text.stdout, /20 of 20 requests[\s\S]*AS IT WAS +CHEAP[\s\S]*work\/gpt-5-mini +20/);
   });
 
-  it('keeps what would have gone where it went, and leaves older requests alone', async (test) => {
+  it('keeps the outcome of requests with the same target, and ignores older requests', async (test) => {
     const same: NewCombo = { name: 'same', targets: [{ target: 'openai/gpt-5', weight: 1 }] };
     const failed = { outcome: 'failed', status: 503, usage: null, costUsd: null } as const;
     const sandbox = await past(test, same, () => [{}, {}, failed, { startedAt: Date.now() - 3 * 3_600_000 }]);
@@ -70,7 +70,7 @@ describe('gateway combo simulate', () => {
     assert.deepEqual([requests, unchanged, actual.failed], [3, 2, 1]);
   });
 
-  it('says so when nothing would have been answered, instead of a table of nothing', async (test) => {
+  it('says so when nothing would have been answered, instead of an empty table', async (test) => {
     const same: NewCombo = { name: 'same', targets: [{ target: 'openai/gpt-5', weight: 1 }] };
     const failed = { outcome: 'failed', status: 503, usage: null, costUsd: null } as const;
     const sandbox = await past(test, same, () => [failed, failed]);

@@ -75,7 +75,7 @@ describe('gateway combo and gateway alias', () => {
       assert.ok(stdout.includes(`\n  ${id}: ${summary}\n`), id);
   });
 
-  it('switches what auto means, and says so', async () => {
+  it('switches the active combo, and says so', async () => {
     await json('combo', 'create', 'smart', '--target', 'fast', '--activate');
     assert.equal((await list()).active, 'smart');
     assert.equal((await json('combo', 'switch', 'fast'))['active'], 'fast');
@@ -89,7 +89,7 @@ describe('gateway combo and gateway alias', () => {
     assert.match(nobody.stderr, /combo list/);
   });
 
-  it('changes one only where it is told to', async () => {
+  it('changes only the given fields', async () => {
     const again = ['combo', 'create', 'smart', '--target', 'demo/tools'];
     const refused = await sandbox.run(again);
     assert.equal(refused.code, 2);
@@ -131,7 +131,7 @@ describe('gateway combo and gateway alias', () => {
     assert.deepEqual([targets[0]?.problem === null, targets[1]?.problem], [false, null]);
   });
 
-  it('names models anew, whole or by a pattern', async () => {
+  it('creates aliases for models, exact or by a pattern', async () => {
     const made = await json('alias', 'add', 'claude-*', 'auto');
     assert.deepEqual([made['name'], made['target'], made['pattern']], ['claude-*', 'auto', true]);
     await json('alias', 'add', 'gpt-4', 'work/gpt-4.1');
@@ -156,7 +156,7 @@ describe('gateway combo and gateway alias', () => {
     );
   });
 
-  it('deletes only when told twice, and nothing that is a target of another', async () => {
+  it('deletes only with confirmation, and never a target of another combo', async () => {
     assert.equal((await sandbox.run(['combo', 'delete', 'fast'])).code, 2);
     await json('combo', 'create', 'outer', '--target', 'fast');
     const used = await sandbox.run(['combo', 'delete', 'fast', '--yes']);

@@ -105,7 +105,7 @@ describe('doctor', () => {
     assert.equal(ran.stdout.includes('sk-secret-123456'), false);
   });
 
-  it('fails when the key is gone, and no command that reads makes another', async () => {
+  it('fails when the key is gone, and no reading command creates another', async () => {
     const add = ['provider', 'add', 'openai', '--api-key', 'sk-secret-123456', '--name'];
     const added = await sandbox.run([...add, 'work']);
     assert.equal(added.code, 0, added.stderr);
@@ -138,7 +138,7 @@ describe('doctor', () => {
     assert.equal(existsSync(file), true);
   });
 
-  it('fails for a STORAGE_ENCRYPTION_KEY that can be guessed, and says how to go on', async () => {
+  it('fails for a STORAGE_ENCRYPTION_KEY that can be guessed, and says how to replace it', async () => {
     const ran = await sandbox.run(['doctor', '--json', '--no-liveness'], {
       env: { STORAGE_ENCRYPTION_KEY: 'x' },
     });
@@ -162,7 +162,7 @@ describe('doctor', () => {
 });
 
 describe('the checks', () => {
-  it('tell how many kept responses the key does not open', async () => {
+  it('count the stored responses that the key does not decrypt', async () => {
     const facts = { source: 'environment', dataDir: '/nowhere', sealed: ['a'], unreadable: [] } as const;
     const some = await checkStorage({ ...facts, responses: { total: 3, unreadable: 2 } });
     assert.equal(some.status, 'warn');

@@ -62,7 +62,7 @@ describe('gateway events validate', () => {
     );
   });
 
-  it('takes what others write wrong only when it is told to', async (t) => {
+  it('accepts common mistakes only with a flag', async (t) => {
     const file = join(temporaryFolder(t), 'events.yaml');
     const strategy = `strategy:
   trigger_strategies:

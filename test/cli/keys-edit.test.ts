@@ -25,7 +25,7 @@ describe('a gateway key that is changed beside a running gateway', () => {
   };
   const edit = (...args: string[]) => sandbox.run(['keys', 'edit', ...args, '--json']);
 
-  it('gets other limits, and keeps those that no flag names', async () => {
+  it('gets new limits, and keeps those that no flag names', async () => {
     assert.equal(await status(), 403);
     const changed = await edit('ci', '--models', 'demo/*', '--budget-usd', '5', '--name', 'builds');
     assert.equal(changed.code, 0, changed.stderr);
@@ -51,7 +51,7 @@ describe('a gateway key that is changed beside a running gateway', () => {
     );
   });
 
-  it('is left alone where nothing, nonsense or a contradiction is asked for (exit 2)', async () => {
+  it('is unchanged without flags, and with invalid or contradictory ones (exit 2)', async () => {
     for (const args of [
       ['builds'],
       ['builds', '--clear', 'everything'],
@@ -70,7 +70,7 @@ describe('a gateway key that is changed beside a running gateway', () => {
     assert.equal(await status(), 200);
   });
 
-  it('works with its new text alone once it is rotated', async () => {
+  it('works only with its new secret once it is rotated', async () => {
     assert.equal((await sandbox.run(['keys', 'rotate', 'builds'])).code, 2, 'nobody can be asked here');
     const rotated = (await sandbox.run(['keys', 'rotate', 'builds', '--yes', '--json'])).json();
     assert.deepEqual([await status(), await status(String(rotated['key']))], [401, 200]);

@@ -77,7 +77,7 @@ describe('gateway keys', () => {
     assert.deepEqual(left.budgets, [], 'the limits of a key go with it');
   });
 
-  it('refuses limits that are none, and a period of nothing (exit 2)', async () => {
+  it('refuses invalid limits, and a period without a limit (exit 2)', async () => {
     const before = (await list()).length;
     for (const flags of [
       ['--budget-usd', '0'],

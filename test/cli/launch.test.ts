@@ -45,7 +45,7 @@ describe('launching a tool', () => {
     process.exitCode = 7;
   ' -- "$@"`;
 
-  it('gives Claude Code its environment, takes out what contradicts it, and writes nothing', async () => {
+  it('sets the environment of Claude Code, removes what contradicts it, and writes nothing', async () => {
     await program('claude', noting());
     const files = async () =>
       (await readdir(home, { recursive: true })).filter((name) => !/^(data|seen)/.test(name)).sort();
@@ -107,7 +107,7 @@ describe('launching a tool', () => {
     );
   });
 
-  it('says 127 for a tool that is not there, and 126 for one that cannot be run', async () => {
+  it('exits with 127 for a missing tool, and 126 for one that cannot be run', async () => {
     await rm(join(home, 'bin/codex'), { force: true });
     const absent = await run(['launch-codex', '--model', 'm']);
     assert.equal(absent.code, 127);
@@ -121,7 +121,7 @@ describe('launching a tool', () => {
     assert.match(broken.stderr, /cannot be run \(ENOENT\)/);
   });
 
-  it('refuses what cannot be launched so', async () => {
+  it('refuses tools that cannot be launched', async () => {
     assert.equal((await run(['run', 'continue'])).code, 2);
     assert.equal((await run(['launch', '--remote', serving.url])).code, 2);
     assert.equal((await run(['launch', '--api-key', `sk-${'1'.repeat(32)}`])).code, 4);
@@ -179,7 +179,7 @@ describe('launching a tool', () => {
       assert.deepEqual(await end, [42, null]);
     });
 
-  it('ends as the tool does that a signal ends', async () => {
+  it('ends with the same signal as the tool', async () => {
     await program('claude', 'kill -TERM $$');
     assert.deepEqual(await ended(sandbox.spawn(['launch'], { env: env() })), [null, 'SIGTERM']);
   });

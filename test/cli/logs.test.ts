@@ -15,7 +15,7 @@ async function lineOf(test: TestContext, patch: Partial<LedgerEntry>): Promise<s
 
 const nothing = { usage: null, costUsd: null, durationMs: 2 } as const;
 
-it('logs show of a request that was refused what was asked for, and no cost of what never was', async (test) => {
+it('logs show what a refused request asked for, without a cost', async (test) => {
   const refused = { connection: null, connectionId: null, provider: null, model: null, status: 429 } as const;
   const error = { outcome: 'failed', errorCode: 'rate_limit_exceeded', errorMessage: 'used up' } as const;
   assert.equal(
@@ -24,7 +24,7 @@ it('logs show of a request that was refused what was asked for, and no cost of w
   );
 });
 
-it('logs say of which answers the cost is not known', async (test) => {
+it('logs mark answers whose cost is unknown', async (test) => {
   assert.equal(
     await lineOf(test, nothing),
     '200  key_1  auto → work/gpt-5  no usage  cost unknown  2 attempts  2 ms  req_1  [app=ide, batch]',
@@ -39,7 +39,7 @@ it('logs name what came from the cache', async (test) => {
   );
 });
 
-it('logs tell that nothing fits from nothing being there', async (test) => {
+it('logs distinguish an empty result from an empty ledger', async (test) => {
   const sandbox = await createSandbox();
   test.after(() => sandbox.close());
   assert.equal((await sandbox.run(['logs'])).stderr, 'No requests yet.\n');

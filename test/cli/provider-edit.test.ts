@@ -53,13 +53,13 @@ describe('a connection that is changed beside a running gateway', () => {
     assert.equal((changed.json()['test'] as { valid: boolean }).valid, true);
   });
 
-  it('is never sent its key at another server', async () => {
+  it('never sends its key to another server', async () => {
     const moved = await sandbox.run(['provider', 'edit', 'lab', '--base-url', 'http://elsewhere.example/v1']);
     assert.equal(moved.code, 2);
     assert.match(moved.stderr, /another server/);
   });
 
-  it('takes its new name into combos', async () => {
+  it('has its new name in combos', async () => {
     const target = 'lab/small';
     assert.equal((await sandbox.run(['combo', 'create', 'smart', '--target', target])).code, 0);
     const renamed = (await sandbox.run(['provider', 'rename', 'lab', 'work', '--json'])).json();
@@ -83,7 +83,7 @@ describe('a connection that is changed beside a running gateway', () => {
     assert.ok(!stdout.includes(upstreamKey));
   });
 
-  it('is left alone where nothing is asked for (exit 2), and has to be there (exit 1)', async () => {
+  it('is unchanged without flags (exit 2), and must exist (exit 1)', async () => {
     assert.equal((await sandbox.run(['provider', 'edit', 'work'])).code, 2);
     assert.equal((await sandbox.run(['provider', 'rename', 'work', 'a/b'])).code, 2);
     for (const verb of ['edit', 'pause', 'resume'])

@@ -129,7 +129,7 @@ describe('providers', () => {
     assert.equal(upstream.seen.length, before);
   });
 
-  it('shows a connection whose key cannot be opened as needing re-entry, and never crashes on it', async () => {
+  it('shows a connection whose key cannot be decrypted as needing re-entry, and never crashes on it', async () => {
     const env = { STORAGE_ENCRYPTION_KEY: 'another key than the one that sealed' };
     const validated = await sandbox.run(['providers', 'validate', '--json'], { env });
     assert.equal(validated.code, 1);
@@ -151,7 +151,7 @@ describe('providers', () => {
     assert.deepEqual([models[0]?.provider, models[0]?.pricing], ['openai-compatible', null]);
   });
 
-  it('refuses wrong use with exit 2 and the cure', async () => {
+  it('refuses wrong use with exit 2 and a hint', async () => {
     const wrong: [string[], RegExp][] = [
       [['provider', 'add', 'opnai', '--api-key', 'k'], /no provider "opnai"/],
       [['provider', 'add', 'openai'], /--api-key-env/],
@@ -203,7 +203,7 @@ describe('models', () => {
   });
 });
 
-it('provider remove takes a connection and its credential away, when it is told twice', async (test) => {
+it('provider remove deletes a connection and its credential after confirmation', async (test) => {
   const sandbox = await createSandbox();
   test.after(() => sandbox.close());
   const upstream = await createUpstream();
@@ -220,7 +220,7 @@ it('provider remove takes a connection and its credential away, when it is told 
   assert.match(audit, /"outcome":\s*"success"/);
 });
 
-it('provider add names the provider as it names itself, tested or not', async (test) => {
+it('provider add shows the name of the provider, tested or not', async (test) => {
   const sandbox = await createSandbox();
   test.after(() => sandbox.close());
   const upstream = await createUpstream();
@@ -234,7 +234,7 @@ it('provider add names the provider as it names itself, tested or not', async (t
   );
 });
 
-it('provider add names what a document of a cloud lacks', async (test) => {
+it('provider add names the fields that a cloud credential lacks', async (test) => {
   const sandbox = await createSandbox();
   test.after(() => sandbox.close());
   const incomplete = JSON.stringify({ access_key_id: 'AKIAEXAMPLE', region: 7 });
@@ -245,7 +245,7 @@ it('provider add names what a document of a cloud lacks', async (test) => {
   assert.match(stderr, /secret_access_key is missing; region: /);
 });
 
-it('provider login says what to look at when the issuer cannot be reached', async (test) => {
+it('provider login says what to check when the issuer cannot be reached', async (test) => {
   const sandbox = await createSandbox();
   test.after(() => sandbox.close());
   const oauth = ['--auth', 'oauth', '--issuer', 'https://login.invalid', '--client-id', 'me'];

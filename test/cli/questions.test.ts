@@ -7,7 +7,7 @@ import { createIo } from '../../src/cli/terminal/io.ts';
 import { temporaryFolder } from '../support/machine/folder.ts';
 import { PATIENCE_MS } from '../support/machine/patience.ts';
 
-it('a secret that was refused is typed anew, for nobody sees what stands there', async () => {
+it('a refused secret must be typed again, because it is not visible', async () => {
   // Node.js reads no single keys on a terminal that calls itself dumb, as those of some test runners do.
   process.env['TERM'] = 'xterm';
   const stdin = new PassThrough();
@@ -41,7 +41,7 @@ it('a secret that was refused is typed anew, for nobody sees what stands there',
 
 const hasTerminals = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 
-it('asks nothing on a terminal that reads no single keys, and says what to give instead', {
+it('asks nothing on a terminal without raw input, and names the flags to use instead', {
   skip: hasTerminals ? false : 'there is no program `script`',
 }, (test) => {
   const program = resolve(import.meta.dirname, '../../src/cli/main.ts');

@@ -108,7 +108,7 @@ function changesOfTheKey(at: (test: TestContext) => Promise<StorePlace>): void {
     return place;
   }
 
-  it('killed at any step leaves one key that opens everything, and can be begun again', async (test) => {
+  it('leaves one key that decrypts everything when killed at any step, and can be repeated', async (test) => {
     const place = await withKeyFile(test);
     const file = join(place.dataDir, 'storage.key');
     for (const step of ['backup', 'key', 'encrypt', 'commit', 'place', 'done']) {
@@ -135,7 +135,7 @@ function changesOfTheKey(at: (test: TestContext) => Promise<StorePlace>): void {
     }
   });
 
-  it('goes between the file and a secret, and from one secret to another', async (test) => {
+  it('changes from the file to a secret and back, and from one secret to another', async (test) => {
     const place = await withKeyFile(test);
     const file = join(place.dataDir, 'storage.key');
     await rotate(place, { secret: first });
@@ -148,7 +148,7 @@ function changesOfTheKey(at: (test: TestContext) => Promise<StorePlace>): void {
     assert.deepEqual(await readable(place, null), { source: 'file', ...all });
   });
 
-  it('takes a weak secret as the old one', async (test) => {
+  it('accepts a weak secret as the old one', async (test) => {
     const place = await withSecret(test, 'x');
     await rotate(place, { secret: first, oldSecret: 'x' });
     assert.deepEqual(await readable(place, first), { source: 'environment', ...all });
@@ -228,7 +228,7 @@ describe('a change of the storage key of a database on a server', { skip: !hasPo
     await usableStorageKey(store, { ...other, secret: second });
   });
 
-  it('goes on to its end when the connection was lost while the server ended its transaction', async (test) => {
+  it('completes when the connection was lost while the server committed its transaction', async (test) => {
     const place = await at(test);
     const { dataDir } = place;
     await storageKey(dataDir, null);

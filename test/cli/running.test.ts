@@ -112,7 +112,7 @@ describe('commands beside a running gateway', () => {
     await once(child, 'close');
   });
 
-  it('doctor counts the port that this gateway holds as ok', async () => {
+  it('doctor accepts the port if this gateway uses it', async () => {
     const ran = await sandbox.run(['doctor', '--json', '--port', String(serving.port)]);
     assert.equal(ran.code, 0, ran.stdout);
     const { checks } = ran.json() as { checks: { name: string; status: string; message: string }[] };
@@ -122,7 +122,7 @@ describe('commands beside a running gateway', () => {
     assert.equal(checks.find(({ name }) => name === 'Database')?.status, 'ok');
   });
 
-  it('doctor knows its own gateway that does not answer, and another one by its answer', async () => {
+  it('doctor recognizes its own unresponsive gateway, and another one by its answer', async () => {
     const portOf = async (box: Sandbox) => {
       const ran = await box.run(['doctor', '--json', '--no-liveness', '--port', String(serving.port)]);
       const { checks } = ran.json() as { checks: { name: string; status: string; message: string }[] };
@@ -179,7 +179,7 @@ describe('commands beside a running gateway', () => {
 });
 
 describe('a gateway whose output nobody reads any more', () => {
-  it('goes on, and stops in order', async () => {
+  it('keeps running, and stops in order', async () => {
     const sandbox = await createSandbox();
     try {
       const serving = await sandbox.serve({ env: { GATEWAY_LOG_LEVEL: 'debug' } });
@@ -192,7 +192,7 @@ describe('a gateway whose output nobody reads any more', () => {
     }
   });
 
-  it('is what another one finds in its way: exit 1, naming the owner', async () => {
+  it('blocks another gateway on its data directory: exit 1, naming the owner', async () => {
     const sandbox = await createSandbox();
     try {
       const serving = await sandbox.serve();

@@ -152,14 +152,14 @@ describe('gateway setup-TOOL', () => {
     assert.deepEqual([untried.code, untried.done?.test], [0, null]);
   });
 
-  it('tells who uses Claude by its own names that nobody here has them', async () => {
+  it('warns if no connection serves Claude’s own model names', async () => {
     await run(['tools', 'restore', 'claude', '--yes']);
     const { code, stderr } = await setUp('claude', '--yes');
     assert.equal(code, 1);
     assert.match(stderr, /no connection here has them: repeat with --model/);
   });
 
-  it('sets up a tool here for a gateway elsewhere', async () => {
+  it('sets up a local tool for a remote gateway', async () => {
     const key = String((await run(['keys', 'add', 'elsewhere', '--json'])).json()['key']);
     const other = await createSandbox();
     try {

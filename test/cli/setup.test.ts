@@ -139,7 +139,7 @@ describe('setup without a terminal', () => {
     assert.match(stdout, /Next:\n {2}gateway serve\n {2}gateway keys add NAME/);
   });
 
-  it('can run again: what is there gets what is given now', async () => {
+  it('can run again, and updates what exists', async () => {
     const args = ['setup', '--non-interactive', ...provider(), '--test-provider', '--key', 'ci', '--json'];
     const first = await sandbox.run(args, { env: { GATEWAY_API_KEY: 'sk-bad-1234567' } });
     assert.equal(first.code, 1);
@@ -153,7 +153,7 @@ describe('setup without a terminal', () => {
     assert.deepEqual(after.key, { ...before.key, key: null });
   });
 
-  it('takes no other provider for the connection of a name', async () => {
+  it('does not reuse the name of a connection for another provider', async () => {
     const { code } = await sandbox.run([
       'setup',
       '--non-interactive',

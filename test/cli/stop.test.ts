@@ -30,7 +30,7 @@ describe('gateway stop', () => {
     assert.match(String(version), /^\d+\.\d+\.\d+/);
   });
 
-  it('tells of first steps only until there is a key', async () => {
+  it('shows first steps only until there is a key', async () => {
     const firstLines = async () => {
       const child = sandbox.spawn(['serve', '--port', '0']);
       const lines: Buffer[] = [];

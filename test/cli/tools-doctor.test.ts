@@ -50,7 +50,7 @@ describe('gateway tools doctor', () => {
     assert.equal(rows.length, 1, 'one request in all');
   });
 
-  it('takes another gateway, another key and another model, and refuses what is no tool', async () => {
+  it('accepts another gateway, key and model, and refuses an unknown tool', async () => {
     const given = [
       'codex',
       '--remote',

@@ -212,7 +212,7 @@ describe('gateway tools', () => {
     assert.match((await run(['configure', 'claude', '--yes'])).stderr, /give a gateway key/);
   });
 
-  it('writes nothing without a yes where nobody can be asked', async () => {
+  it('writes nothing without --yes when nobody can be asked', async () => {
     const before = await everything();
     const ran = await run(['configure', 'codex', '--model', 'auto']);
     assert.equal(ran.code, 2);
@@ -230,7 +230,7 @@ describe('gateway tools', () => {
     assert.deepEqual((await configure('codex', '--dry-run')).environment, { MODELGATE_API_KEY: null });
   });
 
-  it('puts a backup back, whatever came since', async () => {
+  it('restores a backup, whatever changed since', async () => {
     await put('.claude/settings.json', '{"a": 1}\n');
     const { backup_id } = await configure('claude', '--yes');
     await put('.claude/settings.json', 'nonsense');
@@ -267,7 +267,7 @@ describe('gateway tools', () => {
     assert.equal((await statusOf('codex'))?.config.status, 'unknown');
   });
 
-  it('reads the models of a remote gateway, and refuses what is none', async () => {
+  it('reads the models of a remote gateway, and refuses another server', async () => {
     const serving = await sandbox.serve();
     try {
       const change = await configure('opencode', '--remote', `${serving.url}/v1/`, '--yes');

@@ -35,7 +35,7 @@ describe('the command line', () => {
     assert.match(stderr, /--serch[\s\S]*--search/);
   });
 
-  it('refuses a missing argument, one too many, and a number that is none (exit 2)', async () => {
+  it('refuses a missing argument, one too many, and an invalid number (exit 2)', async () => {
     assert.equal((await sandbox.run(['keys', 'add'])).code, 2);
     assert.equal((await sandbox.run(['keys', 'list', 'extra'])).code, 2);
     const { code, stderr } = await sandbox.run(['logs', '--limit', 'many']);
@@ -43,7 +43,7 @@ describe('the command line', () => {
     assert.match(stderr, /whole number/);
   });
 
-  it('says in plain words what else may stand in the place of an argument (exit 2)', async () => {
+  it('lists the accepted values of an argument (exit 2)', async () => {
     const { code, stderr } = await sandbox.run(['cache', 'clean']);
     assert.equal(code, 2);
     assert.match(
@@ -52,7 +52,7 @@ describe('the command line', () => {
     );
   });
 
-  it('refuses a port that is none, naming the flag (exit 2)', async () => {
+  it('refuses an invalid port, naming the flag (exit 2)', async () => {
     const { code, stderr } = await sandbox.run(['status', '--port', '99999']);
     assert.equal(code, 2);
     assert.match(stderr, /--port must be a port/);
@@ -109,7 +109,7 @@ describe('the command line', () => {
     }
   });
 
-  it('is quiet when the reader of its output goes away', async () => {
+  it('ends silently when the reader of its output goes away', async () => {
     const child = sandbox.spawn(['models', '--json']);
     let stderr = '';
     child.stderr.on('data', (piece: Buffer) => {

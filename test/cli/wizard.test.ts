@@ -121,7 +121,7 @@ describe('the wizard of setup', () => {
     assert.equal(JSON.stringify([documents, notes]).includes(upstreamKey), false);
   });
 
-  it('lets a failed test be mended, and says that the connection is kept', async () => {
+  it('lets the user fix a failed test, and says that the connection is kept', async () => {
     const { io, asked, documents, notes } = person([
       ['Admin password', ''],
       ['Connect a provider', true],
@@ -147,7 +147,7 @@ describe('the wizard of setup', () => {
     );
   });
 
-  it('removes a connection whose test failed where that is wanted', async () => {
+  it('removes a connection whose test failed on request', async () => {
     const { io, documents } = person([
       ['Admin password', ''],
       ['Connect a provider', true],

@@ -97,14 +97,14 @@ describe('translateRequest', () => {
 });
 
 describe('translateStream', () => {
-  it('ends a failed stream with the error event of its client', async () => {
+  it('ends a failed stream with the error event of the client’s format', async () => {
     const text = await streamed(toMessages(), begin + overloaded);
     assert.match(text, /"content":"Half"/);
     assert.match(text, /"error":\{"message":"Overloaded"/);
     assert.doesNotMatch(text, /\[DONE\]/);
   });
 
-  it('fails with what the upstream reported where that is asked for', async () => {
+  it('fails with what the upstream reported, on request', async () => {
     await assert.rejects(streamed(toMessages(), begin + overloaded, { failures: 'throw' }), (error) => {
       assert.ok(error instanceof TranslationError);
       assert.deepEqual([error.code, error.status], ['upstream_error', 529]);
@@ -112,13 +112,13 @@ describe('translateStream', () => {
     });
   });
 
-  it('takes a stream without an end for a failure', async () => {
+  it('treats a stream without an end as a failure', async () => {
     const text = await streamed(toMessages(), begin);
     assert.match(text, /"content":"Half"/);
     assert.match(text, /"error":/);
   });
 
-  it('takes a whole answer in the place of a stream', async () => {
+  it('accepts a whole answer in place of a stream', async () => {
     const answer = {
       id: 'm',
       type: 'message',
@@ -136,7 +136,7 @@ describe('translateStream', () => {
     assert.deepEqual(usages, [3]);
   });
 
-  it('refuses a copy of a translated request, which has not what an answer needs', () => {
+  it('refuses a copy of a translated request, which lacks what an answer needs', () => {
     assert.throws(() => translateStream({ request: { ...toMessages() } }), {
       code: 'invalid_request',
       field: 'request',
@@ -177,7 +177,7 @@ describe('translateResponse', () => {
     });
   });
 
-  it('throws for what is no answer', () => {
+  it('throws for input that is not an answer', () => {
     const request = toMessages();
     assert.throws(() => translateResponse({ request, body: 'teapot' }), { code: 'invalid_json' });
     assert.throws(() => translateResponse({ request, body: { hello: 1 } }), {

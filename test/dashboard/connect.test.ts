@@ -25,7 +25,7 @@ case "$1" in
 esac
 `;
 
-describe('the pages that reach programs beside the gateway', { skip: withoutChromium }, () => {
+describe('the pages that connect to other programs', { skip: withoutChromium }, () => {
   before(buildPages);
   const programs = mkdtempSync(join(tmpdir(), 'gateway-programs-'));
   writeFileSync(join(programs, 'git'), git);
@@ -119,7 +119,7 @@ describe('the pages that reach programs beside the gateway', { skip: withoutChro
     assert.deepEqual(ann.errors(), []);
   });
 
-  it('tell of a newer version, start the gateway anew, and end it', async (test) => {
+  it('show a newer version, restart the gateway, and stop it', async (test) => {
     const ann = await admin(test, '/settings');
     const { page } = ann;
     if (isClone) {

@@ -115,7 +115,7 @@ describe('the page of events', { skip: withoutChromium }, () => {
     assert.deepEqual(vic.errors(), []);
   });
 
-  it('puts an earlier configuration into force again, with what changes', async (test) => {
+  it('rolls back to an earlier configuration, and shows what changes', async (test) => {
     const first = ((await ask('/status'))['config'] as { version: number }).version;
     await write("type LIKE 'org.example.%'");
     const ann = await visitor(chromium.running, url());

@@ -7,7 +7,7 @@ import { managed } from '../support/management/management.ts';
 import { buildPages } from './build.ts';
 import { enter, staleNotice, visitor } from './visitor.ts';
 
-describe('the pages for who operates the gateway', { skip: withoutChromium }, () => {
+describe('the pages for operating the gateway', { skip: withoutChromium }, () => {
   before(buildPages);
   const at = managed();
   const chromium = browser();
@@ -74,7 +74,7 @@ describe('the pages for who operates the gateway', { skip: withoutChromium }, ()
     ann.errors();
   });
 
-  it('make a token that is shown once and may what was chosen', async (test) => {
+  it('create a token that is shown once and has the chosen permissions', async (test) => {
     const ann = await visitor(chromium.running, url());
     test.after(() => ann.close());
     await enter(ann, at, at.admin, 'admin');

@@ -109,7 +109,7 @@ describe('the dashboard', { skip: withoutChromium }, () => {
     assert.equal((await fetch(`${url()}/dashboard`)).status, 200);
   });
 
-  it('lets somebody in by name and password, loads little, and out again', async (test) => {
+  it('logs a user in by name and password, loads little, and logs out again', async (test) => {
     const ann = await visitor(chromium.running, url());
     test.after(() => ann.close());
     let bytes = 0;
@@ -317,7 +317,7 @@ describe('the dashboard', { skip: withoutChromium }, () => {
     assert.deepEqual(ann.errors(), []);
   });
 
-  it('takes names that look like HTML as text', async (test) => {
+  it('shows names that look like HTML as text', async (test) => {
     const name = '"><img src=x onerror=alert(1)>';
     const made = await at.call('POST', '/api/keys', { token: at.ownerKey(), body: { name } });
     assert.equal(made.status, 200, made.text);
@@ -348,7 +348,7 @@ describe('the dashboard', { skip: withoutChromium }, () => {
     ann.errors();
   });
 
-  it('is in another language, and from right to left, as somebody chooses', async (test) => {
+  it('switches to another language, and to right-to-left, on request', async (test) => {
     const ann = await visitor(chromium.running, url(), { locale: 'pt-BR' });
     test.after(() => ann.close());
     await enter(ann, at, at.admin, 'admin');

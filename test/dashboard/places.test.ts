@@ -91,7 +91,7 @@ describe('the dashboard in the places where gateways run', { skip: withoutChromi
     assert.deepEqual(ann.foreign(), []);
   });
 
-  it('loads the page anew, once, where a part of it is gone after an upgrade', async (test) => {
+  it('reloads the page once when a part of it is missing after an upgrade', async (test) => {
     const ann = await visitor(chromium.running, `http://127.0.0.1:${at.gateway.port}`);
     test.after(() => ann.close());
     await enter(ann, at, at.admin, 'admin');
@@ -111,7 +111,7 @@ describe('the dashboard in the places where gateways run', { skip: withoutChromi
     ann.errors();
   });
 
-  it('says so where a part of it stays gone, and does not load the page again and again', async (test) => {
+  it('says so when a part stays missing, and does not reload the page in a loop', async (test) => {
     const ann = await visitor(chromium.running, `http://127.0.0.1:${at.gateway.port}`);
     test.after(() => ann.close());
     await enter(ann, at, at.admin, 'admin');

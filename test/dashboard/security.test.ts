@@ -255,7 +255,7 @@ describe('the dashboard before hostile names, sites and clocks', { skip: without
     assert.equal(await frame?.locator('#root').count(), 0);
   });
 
-  it('goes by the keyboard alone: search, commands, theme, filter, help', async (test) => {
+  it('works with the keyboard alone: search, commands, theme, filter, help', async (test) => {
     const ann = await visitor(chromium.running, url());
     test.after(() => ann.close());
     await enter(ann, at, at.admin, 'admin');

@@ -79,7 +79,7 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     assert.deepEqual(ann.errors(), []);
   });
 
-  it('shows costs that add up to the ledger, whatever they are parted by', async (test) => {
+  it('shows costs that add up to the ledger, whatever they are grouped by', async (test) => {
     for (let index = 0; index < 3; index += 1)
       await at.gateway.ask('/v1/chat/completions', {
         model: 'demo/echo',
@@ -101,7 +101,7 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     assert.deepEqual(ann.errors(), []);
   });
 
-  it('makes a budget, changes it, takes the change back, deletes it and has it back', async (test) => {
+  it('creates a budget, changes it, undoes the change, deletes and restores it', async (test) => {
     const ann = await admin(test, '/budgets');
     const budgets = async () =>
       ((await api('/api/budgets?expand=resources'))['resources'] as { limit: number }[]).map(
@@ -158,7 +158,7 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     assert.deepEqual(ann.errors(), []);
   });
 
-  it('shows who edits a key what somebody else has changed meanwhile, and asks which is to stay', async (test) => {
+  it('shows the editor of a key what somebody else has changed meanwhile, and asks which value to keep', async (test) => {
     const body = { name: 'shared', rpm: 10 };
     const made = await at.call('POST', '/api/keys', { token: at.ownerKey(), body });
     const [{ id }] = made.json()['results'] as [{ id: string }];
@@ -273,7 +273,7 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     assert.deepEqual(ann.errors(), []);
   });
 
-  it('shows a request while it runs, and what needs a person with the button that mends it', async (test) => {
+  it('shows a request while it runs, and problems with the button that fixes them', async (test) => {
     const upstream = await startUpstream();
     test.after(() => upstream.close());
     const gate = Promise.withResolvers<void>();

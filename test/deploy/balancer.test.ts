@@ -120,7 +120,7 @@ describe('two gateways behind the balancer of deploy/', { skip: !hasAll }, () =>
     for (const client of clients) client.destroy();
   });
 
-  it('tell the gateways who asks, and clients nothing of probes and metrics', async () => {
+  it('forward the client address, and hide probes and metrics from clients', async () => {
     upstream().always(answer);
     const reply = await exchange(at.port, {
       method: 'GET',
@@ -216,7 +216,7 @@ describe('two gateways behind the balancer of deploy/', { skip: !hasAll }, () =>
     await victim?.start();
   });
 
-  it('are answered for by the balancer when there is none, in a shape that SDKs read', async () => {
+  it('are replaced by an error of the balancer when none is up, in a shape that SDKs read', async () => {
     await Promise.all(running.nodes.map((node) => node.stop()));
     const reply = await ask();
     assert.equal(reply.status, 503);

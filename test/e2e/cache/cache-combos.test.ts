@@ -38,7 +38,7 @@ describe('a combo with the option cache', () => {
     await combo('plain', [first, second]);
   });
 
-  it('gives an answer again, at no cost, with a row in the ledger that says so', async () => {
+  it('returns a cached answer at no cost, with a row in the ledger that says so', async () => {
     answering();
     const [made, again] = [await ask('kept', { seed: 1 }), await ask('kept', { seed: 1 })];
     assert.deepEqual([made.status, again.status], [200, 200]);
@@ -68,14 +68,14 @@ describe('a combo with the option cache', () => {
     assert.ok(Number((await at.gateway.entry(made.header('x-request-id'))).cost_usd) > 0);
   });
 
-  it('does so for those who ask for the combo, and not for another, or for its target alone', async () => {
+  it('does so for requests for the combo, not for another combo or for its target', async () => {
     answering();
     await ask('kept', { seed: 2 });
     assert.deepEqual(await states('plain', { seed: 2 }), [undefined, undefined]);
     assert.deepEqual(await states(first, { seed: 2 }), [undefined, undefined]);
   });
 
-  it('sends identical requests at the same time once', async () => {
+  it('sends concurrent identical requests once', async () => {
     const gate = Promise.withResolvers<void>();
     at.upstreams[0]?.always(stall(gate.promise), json(200, chat.answer()));
     at.upstreams[1]?.always(json(200, chat.answer()));
@@ -105,7 +105,7 @@ describe('a combo with the option cache', () => {
     assert.deepEqual(await states('kept', { seed: 4, stream: true }, on), ['miss', 'hit']);
   });
 
-  it('holds where an alias or auto leads to it', async () => {
+  it('also applies through an alias or auto', async () => {
     answering();
     await at.gateway.cliJson('alias', 'add', 'nick', 'kept');
     assert.deepEqual(await states('nick', { seed: 5 }), ['miss', 'hit']);
@@ -114,7 +114,7 @@ describe('a combo with the option cache', () => {
     assert.deepEqual(await states('m-1', { seed: 5 }), ['miss', 'hit'], 'its models by their bare names');
   });
 
-  it('gives no answer of what a name meant before', async () => {
+  it('returns no answer from before a name changed its meaning', async () => {
     answering();
     await combo('other', [second], { cache: true });
     await at.gateway.cliJson('alias', 'add', 'moved', 'kept');
@@ -129,7 +129,7 @@ describe('a combo with the option cache', () => {
     assert.deepEqual([state(after), after.header('x-gateway-connection')], ['miss', 'openai-compatible-0']);
   });
 
-  it('counts as the combo that was asked for says, whatever the combos in it say', async () => {
+  it('uses the option of the requested combo, not of combos in it', async () => {
     answering();
     await combo('outer-off', ['kept']);
     await combo('outer-on', ['plain'], { cache: true });
@@ -159,7 +159,7 @@ describe('a combo with the option cache', () => {
     assert.deepEqual(await states('turned', { seed: 8 }), [undefined, undefined]);
   });
 
-  it('gives an answer again for as long as its own time says, and no longer', async () => {
+  it('returns an answer until its time to live is over', async () => {
     answering();
     const flags = ['--target', first, '--cache', 'on', '--cache-ttl', '1'];
     const made = await at.gateway.cliJson('combo', 'create', 'brief', ...flags);

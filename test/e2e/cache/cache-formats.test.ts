@@ -67,7 +67,7 @@ describe('the cache of answers, in every format', () => {
   });
 
   for (const [name, { answer = chatAnswer(), body, path, streams = false }] of Object.entries(cases)) {
-    it(`gives ${name} again${streams ? ' where that is asked for' : ''}`, async () => {
+    it(`returns a cached answer for ${name}${streams ? ' on request' : ''}`, async () => {
       at.upstream.always(json(200, answer));
       const ask = (headers: Readonly<Record<string, string>> = {}) =>
         at.gateway.ask(path.replace('KEY', key), body, { ...bearer(key), ...headers });

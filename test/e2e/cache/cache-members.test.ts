@@ -28,13 +28,13 @@ const marked = (model: string) =>
   });
 const keyed = (model: string) => ({ model, input: 'hi', store: false, prompt_cache_key: 'thread-1' });
 
-describe('what chat servers may know of a prompt cache', () => {
+describe('prompt cache fields for chat servers', () => {
   before(async () => {
     await at.gateway.connect({ provider: 'groq', name: 'groq', baseUrl: at.upstream.url });
     await at.gateway.connect({ provider: 'openrouter', name: 'router', baseUrl: at.upstream.url });
   });
 
-  it('is sent: the marks of the client where they are, and a key', async () => {
+  it('are sent: the marks of the client in place, and a key', async () => {
     at.upstream.always(answered);
     const reply = await at.gateway.ask(messages.path, marked('up/open'));
     assert.equal(reply.status, 200, reply.text);
@@ -66,7 +66,7 @@ describe('what chat servers may know of a prompt cache', () => {
       422,
     ],
   ] as const)
-    it(`is left out, at once the next time, and named, where a server refuses a mark ${how}`, async () => {
+    it(`are omitted and reported if a server refuses a mark ${how}, and omitted in advance the next time`, async () => {
       const model = `up/${how.replace(/\W/g, '-')}`;
       at.upstream.script([refused(message, status)], [answered], [answered]);
       const replies = [
@@ -85,7 +85,7 @@ describe('what chat servers may know of a prompt cache', () => {
       }
     });
 
-  it('is left out, and named where the client said it, where a server refuses the key', async () => {
+  it('are omitted, and reported if the client set them, when a server refuses the key', async () => {
     const message = "property 'prompt_cache_key' is unsupported";
     at.upstream.script([refused(message)], [answered], [answered]);
     const first = await at.gateway.ask('/v1/responses', keyed('up/strict'));
@@ -100,7 +100,7 @@ describe('what chat servers may know of a prompt cache', () => {
     );
   });
 
-  it('is named where a mark stands on something that has no place for one', async () => {
+  it('are reported if a mark is on something that cannot carry one', async () => {
     at.upstream.always(answered);
     const tools = [{ name: 'read', input_schema: { type: 'object' }, ...mark }];
     const reply = await at.gateway.ask(messages.path, { ...marked('router/any'), tools });
@@ -109,7 +109,7 @@ describe('what chat servers may know of a prompt cache', () => {
     assert.equal(chatReply.header('x-gateway-dropped'), 'cache_control');
   });
 
-  it('is set for Anthropic’s models where the client has no word for it, and not where a server refuses it', async () => {
+  it('are set for Anthropic’s models if the client cannot set them, unless a server refuses them', async () => {
     const gemini = (model: string) =>
       at.gateway.ask(`/v1beta/models/${model}:generateContent`, {
         systemInstruction: { parts: [{ text: 'A long instruction. '.repeat(500) }] },
@@ -127,7 +127,7 @@ describe('what chat servers may know of a prompt cache', () => {
     assert.deepEqual(marks(), [0, 2, 2, 0, 0]);
   });
 
-  it('is named and not sent where a provider is known to refuse it', async () => {
+  it('are reported and not sent if a provider is known to refuse them', async () => {
     at.upstream.always(answered);
     const reply = await at.gateway.ask(messages.path, marked('groq/any'));
     assert.equal(reply.header('x-gateway-dropped'), 'cache_control');

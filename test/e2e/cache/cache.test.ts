@@ -45,7 +45,7 @@ describe('the cache of answers', () => {
     });
   }
 
-  it('keeps to itself what another key, model or body asked for, and does nothing for keys that do not want it', async () => {
+  it('separates keys, models and bodies, and ignores keys that opted out', async () => {
     at.upstream.always(json(200, chat.answer()));
     const asked = { seed: 2 };
     assert.equal(state(await ask(asked)), 'miss');
@@ -60,7 +60,7 @@ describe('the cache of answers', () => {
     assert.equal(state(await ask(asked, {}, at.gateway.key)), undefined);
   });
 
-  it('is left out for streams and tools, unless the client asks for it, and where the client does not want it', async () => {
+  it('skips streams and tools unless the client asks for it, and clients that opted out', async () => {
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
     at.upstream.always(json(200, chat.answer()));
     for (const round of ['bypass', 'bypass']) assert.equal(state(await ask({ seed: 3, tools })), round);
@@ -86,7 +86,7 @@ describe('the cache of answers', () => {
     assert.match(again.header('content-type') ?? '', /^text\/event-stream/);
   });
 
-  it('keeps no failure, and forgets everything when it is cleared', async () => {
+  it('stores no failures, and is empty after it is cleared', async () => {
     at.upstream.script([json(400, { error: { message: 'no' } })], [json(200, chat.answer())]);
     const failed = await ask({ seed: 4 });
     assert.deepEqual([failed.status, state(failed)], [400, 'miss']);
@@ -115,7 +115,7 @@ describe('the cache of answers', () => {
     assert.equal(replies.filter((reply) => state(reply) === 'hit').length, 9);
   });
 
-  it('lets those who wait go on by themselves when the one that was sent fails', async () => {
+  it('sends waiting requests on their own when the first one fails', async () => {
     const gate = Promise.withResolvers<void>();
     at.upstream.script(
       [stall(gate.promise), json(400, { error: { message: 'no' } })],

@@ -106,7 +106,7 @@ const streamOf = (text: string, type?: string) =>
 
 const askChat = (streams: boolean) => post('/v1/chat/completions', { messages })('nick-up', streams);
 
-describe('an answer names the model that was asked for', () => {
+describe('an answer names the requested model', () => {
   before(async () => {
     const baseUrl = at.upstream.url;
     await at.gateway.connect({ provider: 'gemini-compatible', name: 'goog', baseUrl });
@@ -144,7 +144,7 @@ describe('an answer names the model that was asked for', () => {
       );
     };
 
-    it(`by its connection, an alias and a combo, and all else is as the upstream wrote it (${format})`, async () => {
+    it(`by its connection, an alias and a combo, and keeps everything else (${format})`, async () => {
       for (const model of [`${connection}/m-1`, `nick-${connection}`, `combo-${connection}`])
         await check(model);
     });
@@ -156,7 +156,7 @@ describe('an answer names the model that was asked for', () => {
 
     // A line of Ollama's is a whole answer too.
     if (type !== undefined) continue;
-    it(`also where the upstream answers in the other way than it was asked to (${format})`, async () => {
+    it(`even if the upstream streams a whole answer or the reverse (${format})`, async () => {
       const model = `nick-${connection}`;
       at.upstream.script([json(200, whole)], [streamOf(streamed)]);
       const framed = await ask(model, true);
@@ -170,7 +170,7 @@ describe('an answer names the model that was asked for', () => {
     });
   }
 
-  it('of embeddings, moderations and rerankings, where they name one', async () => {
+  it('in embeddings, moderations and rerankings, if they name one', async () => {
     const vectors = Array.from({ length: 3_000 }, (_, index) => ({ index, embedding: [0.25, -1e-7, index] }));
     const kinds = {
       '/v1/embeddings': {
@@ -191,7 +191,7 @@ describe('an answer names the model that was asked for', () => {
     }
   });
 
-  it('of an answer that is too large to be held, wherever the name stands in it', async () => {
+  it('in an answer that is too large to be held, wherever the name is', async () => {
     const pad = 'x'.repeat(9_000_000);
     for (const [body, length] of [
       [`{"id":"1","model":"m-1","choices":[],"pad":"${pad}"}`, true],
@@ -205,7 +205,7 @@ describe('an answer names the model that was asked for', () => {
     }
   });
 
-  it('and not of an error, which is the upstream’s own', async () => {
+  it('but not in an error, which passes unchanged', async () => {
     const error = {
       error: { message: 'No such thing', type: 'invalid_request_error', param: 'x', code: null },
       model: 'm-1',
@@ -215,7 +215,7 @@ describe('an answer names the model that was asked for', () => {
     assert.equal(reply.text, JSON.stringify(error));
   });
 
-  it('in a response that is kept and read again, and in one that goes on', async () => {
+  it('in a stored response, and in one that continues it', async () => {
     const kept = { ...responsesAnswer({ text: ['One.'] }), id: 'resp_kept' };
     await at.gateway.connect({ provider: 'responses-compatible', name: 'router', baseUrl: at.upstream.url });
     at.upstream.script(
@@ -252,7 +252,7 @@ describe('an answer names the model that was asked for', () => {
   });
 });
 
-describe('the vendors’ own clients are told the model that they asked for', () => {
+describe('the vendors’ own clients see the requested model', () => {
   it('by OpenAI’s, of chat and responses', async () => {
     const client = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.gateway.key, maxRetries: 0 });
     at.upstream.script([json(200, chatAnswer())], [streamOf(chatStream().text)]);

@@ -29,7 +29,7 @@ describe('counting tokens', () => {
     assert.equal((await at.gateway.cli('logs', '--json')).stdout, before);
   });
 
-  it('estimates where the provider turns out not to count, and says so', async () => {
+  it('estimates if the provider turns out not to count, and says so', async () => {
     at.upstream.always(json(404, { error: { message: 'no such path' } }));
     const reply = await at.gateway.ask('/v1/messages/count_tokens?beta=true', question);
     assert.equal(reply.status, 200, reply.text);

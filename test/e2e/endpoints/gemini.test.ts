@@ -98,7 +98,7 @@ describe('Google’s paths', () => {
   });
 
   for (const apiVersion of ['v1beta', 'v1'])
-    it(`list models for Google’s SDK, below ${apiVersion}, and tell of one`, async () => {
+    it(`list models for Google’s SDK below ${apiVersion}, and describe one`, async () => {
       const httpOptions = { baseUrl: at.gateway.url, apiVersion };
       const { models } = new GoogleGenAI({ apiKey: at.gateway.key, httpOptions });
       const names: string[] = [];

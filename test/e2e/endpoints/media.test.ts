@@ -74,7 +74,7 @@ describe('pictures', () => {
     }
   });
 
-  it('larger than what is held come through, with their use', async () => {
+  it('larger than the buffer pass through, with their usage', async () => {
     const usage = { input_tokens: 5, output_tokens: 7, total_tokens: 12 };
     const large = { created: 1, data: [{ b64_json: 'A'.repeat(12_000_000) }], usage };
     at.upstream.always(json(200, large));
@@ -85,7 +85,7 @@ describe('pictures', () => {
     assert.deepEqual([row.outcome, row.usage?.['input'], row.usage?.['image_output']], ['ok', 5, 7]);
   });
 
-  it('pass as a stream of events, with the use of the last', async () => {
+  it('pass as a stream of events, with the usage of the last', async () => {
     const done = {
       type: 'image_generation.completed',
       b64_json: 'aGk=',
@@ -214,7 +214,7 @@ describe('speech', () => {
     assert.deepEqual([row.outcome, row.error?.code], ['failed', 'upstream_cut']);
   });
 
-  it('that a web page answers is an error that names the base URL', async () => {
+  it('that is answered with a web page is an error that names the base URL', async () => {
     at.upstream.always(body(200, '<html></html>', { 'content-type': 'text/html' }));
     const reply = await at.gateway.ask('/v1/audio/speech', { model: 'up/tts-1', input: 'x', voice: 'alloy' });
     assert.equal(reply.status, 502);
@@ -268,7 +268,7 @@ describe('recorded speech', () => {
     caller.destroy();
   });
 
-  it('is translated, and answered in plain text without a known use', async () => {
+  it('is translated, and answered in plain text without known usage', async () => {
     at.upstream.always(body(200, 'Hello.\n', { 'content-type': 'text/plain' }));
     const file = await toFile(Buffer.from('x'), 'a.wav');
     const { data, response } = await client()
@@ -298,7 +298,7 @@ describe('recorded speech', () => {
     assert.equal((await formOf(seen)).get('model'), 'w');
   });
 
-  it('that the upstream refuses gets its error, in OpenAI’s shape', async () => {
+  it('that the upstream refuses gets an error in OpenAI’s shape', async () => {
     at.upstream.always(
       json(400, {
         error: { message: 'bad sound', type: 'invalid_request_error', param: 'file', code: null },

@@ -42,7 +42,7 @@ describe('Ollama’s API at the root', () => {
     assert.equal(text, 'Sunny ☀');
   });
 
-  it('asks for a key as Ollama would say it, and leaves the management API its paths', async () => {
+  it('asks for a key in Ollama’s error shape, and leaves the paths of the management API alone', async () => {
     await assert.rejects(client('sk-no').list(), { status_code: 401 });
     const get = (path: string) => gateway.send({ method: 'GET', path });
     assert.deepEqual(Object.keys((await get('/api/tags')).json()), ['error']);
@@ -147,7 +147,7 @@ for (const [what, { broken, model, streamed, usage, whole }] of Object.entries(s
       assert.deepEqual([outcome, counted?.['input']], ['ok', usage.input]);
     });
 
-    it('learns of an error in its own way, with its status', async () => {
+    it('gets an error in its own shape, with its status', async () => {
       upstream.script([json(404, { error: 'model "m-1" not found' })]);
       const reply = await ask(model);
       assert.deepEqual([reply.status, reply.json()], [404, { error: 'model "m-1" not found' }]);
@@ -169,7 +169,7 @@ for (const [what, { broken, model, streamed, usage, whole }] of Object.entries(s
 describe('a server of Ollama’s chat that fails inside its answer', () => {
   const failure = '{"error":"an error was encountered while running the model"}\n';
 
-  it('at once, is an HTTP error for every client', async () => {
+  it('before any content is an HTTP error for every client', async () => {
     for (const reply of [
       () => ask('olla/m-1'),
       () =>
@@ -185,7 +185,7 @@ describe('a server of Ollama’s chat that fails inside its answer', () => {
     }
   });
 
-  it('after some of it, ends the stream of its own clients with its words, and breaks off others', async () => {
+  it('after some content ends the stream of Ollama clients with its message, and breaks off others', async () => {
     upstream.script(
       [stream(cutNative + failure, 'whole', ndjson)],
       [stream(cutNative + failure, 'whole', ndjson)],

@@ -155,7 +155,7 @@ describe('the suite of Open Responses', () => {
         );
     });
 
-    it(`is told nothing of a server of ${name} that it has no word for`, async () => {
+    it(`sees no unknown fields from a server of ${name}`, async () => {
       at.upstream.always(stream(answer({ text: ['Hi'], tools: [call] })));
       const reply = await at.gateway.ask('/v1/responses', { model, ...tooled, stream: true });
       const told = eventsOf(reply);
@@ -182,7 +182,7 @@ describe('the suite of Open Responses', () => {
     }
   });
 
-  it('is told of free text for a tool where such a tool was asked for', async () => {
+  it('sees free text input only for custom tools', async () => {
     const patch = { type: 'custom', name: 'patch', description: 'Takes a patch' };
     const ask = (tools: object[]) =>
       at.gateway.ask('/v1/responses', { model: 'up/m-1', input: 'Go', stream: true, tools });

@@ -66,7 +66,7 @@ describe('a response that is made in the background', () => {
     assert.deepEqual(await tokensOf(cancelled), [1_000, 2_000]);
   });
 
-  it('is not counted by a stream that broke off, nor by what it was asked', async () => {
+  it('is not counted after a stream that broke off, nor before it is read', async () => {
     const request = await begin('resp_4');
     const text = responsesStream().text.replaceAll('resp_1', 'resp_4');
     at.upstream.script([stream(text.slice(0, text.length / 2))]);

@@ -37,7 +37,7 @@ const providers = {
 
 for (const [name, { answer, model, none, stream: streamOf }] of Object.entries(providers)) {
   describe(`compaction with a ${name} provider`, () => {
-    it('is one item that any provider is told in words afterwards', async () => {
+    it('is one item that any provider later receives as text', async () => {
       upstream().script(
         [json(200, answer({ text: summary }))],
         [json(200, chatAnswer())],
@@ -154,7 +154,7 @@ for (const [name, { answer, model, none, stream: streamOf }] of Object.entries(p
 }
 
 describe('compaction with a provider that does it', () => {
-  it('is left to it, at its own path and byte for byte', async () => {
+  it('is passed to it, at its own path and byte for byte', async () => {
     const answer = {
       id: 'resp_1',
       object: 'response.compaction',
@@ -193,14 +193,14 @@ describe('compaction with a provider that does it', () => {
     }
   });
 
-  it('is left to it as an item too', async () => {
+  it('is passed to it as an item too', async () => {
     upstream().always(stream(responsesStream().text));
     const body = '{"model":"resp/m-1","input":[{"type":"compaction_trigger"}],"stream":true}';
     await gateway().ask('/v1/responses', body);
     assert.equal((await (await upstream().request()).whole).toString(), body.replace('resp/m-1', 'm-1'));
   });
 
-  it('gets the gateway’s own summaries in words', async () => {
+  it('receives the gateway’s own summaries as text', async () => {
     upstream().script([json(200, chatAnswer({ text: summary }))], [json(200, responsesAnswer())]);
     const compacted = await client().responses.compact({ model: 'up/m-1', input: history });
     await client().responses.compact({
@@ -211,7 +211,7 @@ describe('compaction with a provider that does it', () => {
     assert.match(JSON.stringify(await sent(1)), /It stands in a\.ts ☀\./);
   });
 
-  it('is the gateway’s affair for the demo, which speaks the format without it', async () => {
+  it('is done by the gateway for the demo, which does not support it', async () => {
     const compacted = await client().responses.compact({ model: 'demo/echo', input: 'Long.' });
     assert.equal(compacted.output.at(-1)?.type, 'compaction');
   });

@@ -182,7 +182,7 @@ describe('a response that its provider keeps', () => {
     assert.equal((await send('GET', 'resp_bg?stream=true')).text, named(half));
   });
 
-  it('is known from a stream that its client left', async () => {
+  it('is remembered from a stream that its client left', async () => {
     const text = events('resp_left');
     at.upstream.script([
       open(),
@@ -227,7 +227,7 @@ describe('a response that its provider keeps', () => {
     assert.equal((await send('GET', 'resp_unkept')).status, 404);
   });
 
-  it('is known over a restart, with nothing of what it says', async () => {
+  it('is remembered over a restart, without its content', async () => {
     await made('resp_before');
     // Rows are on the disk within a tenth of a second.
     await delay(400);
@@ -265,7 +265,7 @@ describe('a response that the gateway keeps', () => {
     assert.equal((await send('GET', `${id}?stream=true&starting_after=999`)).text, 'data: [DONE]\n\n');
   });
 
-  it('is not found under a name that was never given, whatever is asked of it', async () => {
+  it('is not found under an unknown id, for any operation', async () => {
     for (const [method, path] of [
       ['GET', 'resp_none'],
       ['GET', 'resp_none?stream=true'],

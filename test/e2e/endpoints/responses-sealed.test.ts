@@ -24,7 +24,7 @@ describe('kept responses', () => {
     return responses;
   };
 
-  it('are not readable on the disk, and readable again after a restart', async () => {
+  it('are encrypted on the disk, and readable again after a restart', async () => {
     at.upstream.always(json(200, chatAnswer({ text: ['Zaubernuss blooms.'] })));
     const { id } = (await ask({ input: 'Is it Hamamelis?', instructions: 'Botanik!' })).json();
     await waitFor('the response on the disk', async () => (await database()).includes(String(id)));
@@ -39,7 +39,7 @@ describe('kept responses', () => {
     assert.match((await (await at.upstream.request(1)).whole).toString(), /Hamamelis.*Zaubernuss.*And now/);
   });
 
-  it('of another key are told apart from those that never were, and the commands say how many there are', async () => {
+  it('of another storage key are distinguished from unknown ones, and the commands count them', async () => {
     at.upstream.always(json(200, chatAnswer()));
     const { id } = (await ask({ input: 'hi' })).json();
     await waitFor('all responses on the disk', async () => (await counted()) === 3);

@@ -155,7 +155,7 @@ describe('tokens counted ahead', () => {
   });
 });
 
-describe('what is not stored', () => {
+describe('a response that is not stored', () => {
   const { model } = providers.chat;
 
   it('is a 400 with OpenAI’s code when it is continued, and a 404 when it is asked for', async () => {
@@ -226,7 +226,7 @@ describe('what is not stored', () => {
 });
 
 describe('a provider of the same format', () => {
-  it('is shown the whole of what only the gateway knows', async () => {
+  it('receives the whole conversation if only the gateway stored it', async () => {
     const reasoning = ['Hm.'];
     upstream().script(
       [stream(messagesStream({ text: ['Two.'], reasoning }).text)],
@@ -244,7 +244,7 @@ describe('a provider of the same format', () => {
     assert.ok(input.every((item: object) => !('id' in item) && !('encrypted_content' in item)));
   });
 
-  it('is asked for what it knows itself, byte for byte', async () => {
+  it('receives references to its own responses byte for byte', async () => {
     upstream().always(json(200, responsesAnswer()));
     const body = '{"model":"resp/m-1", "previous_response_id":"resp_its_own","input":"Three?"}';
     assert.equal((await gateway().ask('/v1/responses', body)).status, 200);
@@ -259,7 +259,7 @@ describe('a provider of the same format that keeps nothing', () => {
     await gateway().connect({ provider: 'vllm', name: 'local', baseUrl: url, apiKey: null });
   });
 
-  it('is shown the whole of it, turn after turn, its own bytes untouched', async () => {
+  it('receives the whole conversation, turn after turn, with its own bytes untouched', async () => {
     const streamed = responsesStream({ model, text: ['Two.'] }).text;
     upstream().script(
       [stream(streamed, 'byte')],
@@ -276,7 +276,7 @@ describe('a provider of the same format that keeps nothing', () => {
     assert.equal(previous_response_id, undefined);
   });
 
-  it('is not kept where the client does not want it, or where it said nothing', async () => {
+  it('stores nothing if the client opted out, or by default', async () => {
     const answer = (id: string, more = {}) => json(200, { ...responsesAnswer(), id, ...more });
     upstream().script([answer('resp_a')], [answer('resp_b')], [answer('resp_c', { output: [] })]);
     await gateway().ask('/v1/responses', '{"model":"local/m-1","input":"x","store":false}');
@@ -286,7 +286,7 @@ describe('a provider of the same format that keeps nothing', () => {
       await assert.rejects(client().responses.retrieve(id), OpenAI.NotFoundError);
   });
 
-  it('is the demo, too', async () => {
+  it('includes the demo', async () => {
     const one = await client().responses.create({ model: 'demo/echo', input: 'One?' });
     const two = await client()
       .responses.stream({ model: 'demo/echo', input: 'Two?', previous_response_id: one.id })

@@ -176,7 +176,7 @@ describe('a response over a WebSocket', () => {
 
 describe('a warm-up', () => {
   for (const [name, provider] of Object.entries(providers)) {
-    it(`is answered at once, and what it brought is part of the next turn (${name})`, async () => {
+    it(`is answered at once, and its input is part of the next turn (${name})`, async () => {
       const before = await settledRows(at.gateway);
       at.upstream.always(stream(provider.stream({ text: ['Hi.'] }).text));
       const client = await connect();
@@ -199,7 +199,7 @@ describe('a warm-up', () => {
     });
   }
 
-  it('says what is wrong already', async () => {
+  it('reports errors at once', async () => {
     const client = await connect();
     for (const [message, code] of [
       [{ model: 'nobody/none' }, 'model_not_found'],
@@ -241,7 +241,7 @@ describe('a failure over a WebSocket', () => {
     assert.equal(id, rows[0]?.id);
   });
 
-  it('of the request itself is told likewise, and recorded', async () => {
+  it('of the request itself is reported in the same way, and recorded', async () => {
     const before = await settledRows(at.gateway);
     const client = await connect();
     const requests = [
@@ -266,7 +266,7 @@ describe('a failure over a WebSocket', () => {
     ['too deep', `{"type":"response.create","x":${'['.repeat(5000)}${']'.repeat(5000)}}`, undefined],
     ['binary', Buffer.from('{"type":"response.create"}'), undefined],
   ] as const) {
-    it(`in the message (${name}) is told, and the connection goes on`, async () => {
+    it(`in the message (${name}) is reported, and the connection stays open`, async () => {
       const client = await connect();
       client.ws.send(message);
       const [refused] = await client.answer();
@@ -311,7 +311,7 @@ describe('a failure over a WebSocket', () => {
     });
   }
 
-  it('that the upstream reports after content has a status, also where the stream named none', async () => {
+  it('that the upstream reports after content has a status, even if the stream named none', async () => {
     const event = { type: 'error', code: 'server_is_overloaded', message: 'busy', param: null };
     at.upstream.always(stream(`${begun}event: error\ndata: ${JSON.stringify(event)}\n\n`));
     const client = await connect();

@@ -109,7 +109,7 @@ describe('an error that a vendor sends with HTTP 200 in fields of its own', () =
   };
 
   for (const client of clients)
-    it(`is an error with the status that it deserves, for clients of ${client}`, async () => {
+    it(`is an error with the matching status, for clients of ${client}`, async () => {
       for (const { body, model, provider, status } of cases)
         for (const streamed of [false, true])
           for (const [index, way] of waysOf(body).entries()) {
@@ -124,7 +124,7 @@ describe('an error that a vendor sends with HTTP 200 in fields of its own', () =
           }
     });
 
-  it('is a reason to ask another target, in streams too, and cools the account', async () => {
+  it('makes the gateway try another target, in streams too, and cools the account down', async () => {
     for (const client of clients)
       for (const streamed of [false, true])
         for (const way of waysOf(minimax(1008))) {
@@ -149,7 +149,7 @@ describe('an error that a vendor sends with HTTP 200 in fields of its own', () =
         }
   });
 
-  it('is none beside an answer, and where its code says success', async () => {
+  it('is ignored beside an answer, and when its code means success', async () => {
     const success = { base_resp: { status_code: 0, status_msg: '' } };
     const flagged = { base_resp: { status_code: 1027, status_msg: 'output new_sensitive' } };
     for (const more of [success, flagged, { code: 0, message: 'Success', sid: 'cha-1' }]) {

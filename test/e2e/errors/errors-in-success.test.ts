@@ -25,7 +25,7 @@ describe('an error that an upstream of another format sends with HTTP 200', () =
   for (const format of formats)
     for (const [connection, bodies] of Object.entries(errors)) {
       if (format.model.startsWith(`${connection}/`)) continue;
-      it(`has the status that it deserves, from ${connection} for a client of ${format.name}`, async () => {
+      it(`has the matching status, from ${connection} for a client of ${format.name}`, async () => {
         for (const [index, body] of bodies.entries())
           for (const streamed of [false, true])
             for (const answer of [json(200, body), stream(`data: ${JSON.stringify(body)}\n\n`)]) {
@@ -39,7 +39,7 @@ describe('an error that an upstream of another format sends with HTTP 200', () =
       });
     }
 
-  it('is a reason to ask once more without a member that is refused', async () => {
+  it('makes the gateway retry without a refused field', async () => {
     const message = 'Unsupported parameter: temperature is not supported with this model';
     const error = { message, type: 'invalid_request_error', param: 'temperature', code: 400 };
     at.upstream.script([json(200, { error })], [json(200, formats[0]?.answer() ?? {})]);

@@ -56,7 +56,7 @@ const damaged = {
   nothing: '',
 };
 
-describe('an upstream that answers 200 with JSON that is none', () => {
+describe('an upstream that answers 200 with invalid JSON', () => {
   const at = fleet(2);
   before(async () => {
     const providers = new Set([...Object.values(speakerOf), 'openai-compatible']);
@@ -80,7 +80,7 @@ describe('an upstream that answers 200 with JSON that is none', () => {
     );
 
   for (const [what, text] of Object.entries(damaged)) {
-    it(`has failed in every format, and another is asked, when it is ${what}`, async () => {
+    it(`counts as failed in every format, and another target is tried, when it is ${what}`, async () => {
       const { first, second } = upstreams();
       // A target that has failed for one request would not be the first of the next.
       const allAsked: Step = () => first.request(Object.keys(whole).length - 1);
@@ -97,7 +97,7 @@ describe('an upstream that answers 200 with JSON that is none', () => {
     });
   }
 
-  it('is told as such where nobody else can be asked', async () => {
+  it('is reported as such if there is no other target', async () => {
     const { first } = upstreams();
     first.always(body(200, '{"choices": [', { 'content-type': 'application/json' }));
     for (const [name, reply] of await askWhole((provider) => `${provider}-0/m-1`)) {
@@ -106,7 +106,7 @@ describe('an upstream that answers 200 with JSON that is none', () => {
     }
   });
 
-  it('passes a list of results where the format has such', async () => {
+  it('may return a list of results if the format has one', async () => {
     const { first } = upstreams();
     first.always(json(200, [{ index: 0, score: 1 }]));
     const ask = (path: string, request: object) =>
@@ -115,7 +115,7 @@ describe('an upstream that answers 200 with JSON that is none', () => {
     assert.equal((await ask('/v1/chat/completions', { messages: hi })).status, 502);
   });
 
-  it('passes a page that is larger than what is collected to nobody', async () => {
+  it('never reaches a client with a page that is larger than the buffer', async () => {
     const { first } = upstreams();
     first.always(body(200, `Sorry. ${'x'.repeat(9 * 1024 * 1024)}`, { 'content-type': 'application/json' }));
     const reply = await at.gateway.ask('/v1/chat/completions', {
@@ -125,7 +125,7 @@ describe('an upstream that answers 200 with JSON that is none', () => {
     assert.equal(reply.status, 502, reply.text.slice(0, 200));
   });
 
-  it('in all frames of its stream has failed in all pairs of formats', async () => {
+  it('in all frames of its stream counts as failed in all pairs of formats', async () => {
     const { first, second } = upstreams();
     const allAsked: Step = () => first.request(pairs.length - 1);
     first.respond(({ path }) => {

@@ -172,7 +172,7 @@ describe('an upstream that takes no connection', () => {
     });
   });
 
-  it('is told apart from one that does not speak TLS', async () => {
+  it('is distinguished from one that does not speak TLS', async () => {
     const reply = await gateway.ask(chat.path, chat.request({ model: 'plain/m-1' }));
     assert.equal(reply.status, 502, reply.text);
     assert.match(errorOf(reply).message, /TLS/);
@@ -264,7 +264,7 @@ describe('a connection that breaks', () => {
     });
   }
 
-  it('is told as HTTP error when only a preamble had come, and is not tried again', async () => {
+  it('is an HTTP error when only a preamble had come, and is not tried again', async () => {
     const { reply, entry, connections } = await run(
       messages,
       [[open(), chunk(messages.stream().preamble), reset()]],
@@ -423,7 +423,7 @@ describe('an upstream that is silent', () => {
     assert.equal(reply.end, 'complete');
   });
 
-  it('is left when it has sent its final event and does not end, relayed and translated', async () => {
+  it('is closed when it has sent its final event and does not end, relayed and translated', async () => {
     for (const path of [messages.path, chat.path]) {
       s.upstream.always(open(), chunk(messages.stream().text), hang());
       const { model } = messages.request();

@@ -92,7 +92,7 @@ describe('an upstream that fails', () => {
 
   for (const format of formats) {
     for (const { what, answer, says } of oddities) {
-      it(`with ${what} is told in the dialect of ${format.name}, its status kept`, async () => {
+      it(`with ${what} is reported in the dialect of ${format.name}, with its status`, async () => {
         at.upstream.script([answer(500)], [answer(404)]);
         for (const status of [500, 404]) {
           const reply = await at.gateway.ask(format.path, format.request());
@@ -151,7 +151,7 @@ describe('an upstream that fails', () => {
       assert.deepEqual(waits, ['17', '5', '3', '9', '5']);
     });
 
-    it(`with 401 tells a client of ${format.name} not to try again, and does not challenge for its own key`, async () => {
+    it(`with 401 tells a client of ${format.name} not to retry, without a WWW-Authenticate challenge`, async () => {
       at.upstream.script([
         json(401, format.error('bad key', 'authentication_error'), { 'www-authenticate': 'Bearer' }),
       ]);
@@ -161,7 +161,7 @@ describe('an upstream that fails', () => {
       assert.equal(reply.header('www-authenticate'), undefined);
     });
 
-    it(`with its own credential in the words never shows it to a client of ${format.name}`, async () => {
+    it(`with its credential in the message never shows it to a client of ${format.name}`, async () => {
       at.upstream.script(
         [json(401, format.error('Incorrect API key provided: upstream-secret', 'authentication_error'))],
         [json(401, { detail: 'key upstream-secret is unknown' })],
@@ -198,7 +198,7 @@ describe('an upstream that fails', () => {
   }
 
   for (const format of [chat, responses]) {
-    it(`with a number for a code has it as a word in ${format.name}, all else kept`, async () => {
+    it(`with a numeric code has it as a string in ${format.name}, everything else kept`, async () => {
       at.upstream.script([
         json(402, { error: { message: 'no credits', code: 402, metadata: { raw: 'x' } }, user_id: 'u' }),
       ]);
@@ -210,7 +210,7 @@ describe('an upstream that fails', () => {
     });
   }
 
-  it('with an OpenAI error on the Anthropic path is told in the dialect of messages', async () => {
+  it('with an OpenAI error on the Anthropic path is reported in the dialect of messages', async () => {
     at.upstream.script([json(429, chat.error('wrong tongue', 'rate_limit_exceeded'))]);
     const reply = await at.gateway.ask(messages.path, messages.request());
     assert.equal(reply.status, 429);

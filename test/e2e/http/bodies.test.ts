@@ -123,7 +123,7 @@ describe('a request body', () => {
       });
     });
 
-    describe(`of ${format.name} that no JSON object holds`, () => {
+    describe(`of ${format.name} that is not a JSON object`, () => {
       const bad: readonly (readonly [what: string, body: Buffer | string])[] = [
         ['nothing', ''],
         ['white space', ' \n\t'],
@@ -287,7 +287,7 @@ describe('a request body', () => {
     });
   }
 
-  it('that fails in every way leaves the gateway as it was', async () => {
+  it('that fails in any way leaves the gateway unchanged', async () => {
     const before = await at.gateway.residentBytes();
     const bomb = gzipSync(gzipSync(Buffer.alloc(400_000_000)));
     for (let round = 0; round < 5; round += 1) {
@@ -342,7 +342,7 @@ describe('a request body under a key that may use only some models', () => {
     });
   }
 
-  it('with a lone surrogate or huge numbers is none in doubt', async () => {
+  it('with a lone surrogate or huge numbers is accepted', async () => {
     const members = JSON.stringify(chat.request()).slice(1, -1);
     assert.equal((await ask(`{${members},"a":"\\ud800","b":1e999}`)).status, 200);
   });

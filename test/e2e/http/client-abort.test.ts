@@ -188,7 +188,7 @@ describe('a client that leaves', () => {
       assert.ok((row.usage?.['input'] ?? 0) > 0, JSON.stringify(row.usage));
     });
 
-    it(`is no abort once the stream had its terminal event (${format.name})`, async () => {
+    it(`does not count as aborted once the stream had its terminal event (${format.name})`, async () => {
       const agent = `finished ${format.name}`;
       const whole: Moment = {
         streamed: true,

@@ -250,7 +250,7 @@ describe('an encoded answer', () => {
     assertPlain(await ask(chat, { stream: true }), text);
   });
 
-  it('is not what the gateway asks for, since it would have to undo it', async () => {
+  it('is not requested by the gateway, which would have to decode it', async () => {
     at.upstream.script([stream(chat.stream().text)]);
     await ask(chat, { stream: true });
     const accepted = (await at.upstream.request()).header('accept-encoding');

@@ -11,7 +11,7 @@ const betas = 'claude-code-20250219,interleaved-thinking-2025-05-14, unknown-bet
 describe('headers and parameters that switch features on', () => {
   const at = setting();
 
-  it('reach a server of the format byte for byte, however they are spread; the query its vendor alone', async () => {
+  it('reach a server of the format byte for byte, however they are split; the query reaches only its vendor', async () => {
     await at.gateway.connect({ provider: 'anthropic', name: 'vendor', baseUrl: at.upstream.url });
     for (const [model, path] of [
       [messages.model, '/v1/messages'],
@@ -41,7 +41,7 @@ describe('headers and parameters that switch features on', () => {
     }
   });
 
-  it('stay here when the request is translated, for they name features of another vendor', async () => {
+  it('are dropped when the request is translated, because they name features of another vendor', async () => {
     const theirs = { 'anthropic-beta': betas, 'anthropic-version': '2023-06-01', 'openai-beta': 'a=1' };
     for (const [from, to] of [
       [messages, chat],
@@ -63,7 +63,7 @@ describe('headers and parameters that switch features on', () => {
     }
   });
 
-  it('of Google’s clients stay here, with the key that may be in them', async () => {
+  it('of Google’s clients are dropped, with the key that may be in them', async () => {
     at.upstream.always(json(200, chat.answer()));
     const path = `/v1beta/models/${chat.model}:generateContent?alt=json&%24alt=sse&key=${at.gateway.key}`;
     const reply = await at.gateway.send({
@@ -158,7 +158,7 @@ describe('what SDKs do after a failure', () => {
   for (const caller of formats) {
     const target = caller === messages ? chat : messages;
     for (const upstream of [caller, target])
-      it(`is to ask again: ${caller.name} through a server of ${upstream.name}`, async () => {
+      it(`is to retry: ${caller.name} through a server of ${upstream.name}`, async () => {
         at.upstream.script(
           [json(429, upstream.error('slow down', 'rate_limit_error'), soon)],
           [json(503, upstream.error('busy', 'overloaded_error'), soon)],
@@ -170,7 +170,7 @@ describe('what SDKs do after a failure', () => {
       });
   }
 
-  it('is to stop where the vendor, or the gateway, says that it is in vain', async () => {
+  it('is to stop when the vendor or the gateway says that a retry is useless', async () => {
     for (const caller of formats) {
       at.upstream.always(
         json(500, caller.error('never', 'api_error'), { 'x-should-retry': 'false', ...soon }),

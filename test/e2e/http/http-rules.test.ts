@@ -66,7 +66,7 @@ describe('an upstream', () => {
     }
   });
 
-  it('orders no wait that a client could not mean to keep', async () => {
+  it('cannot impose an absurdly long wait', async () => {
     const month = 31 * 24 * 3600;
     const body = JSON.stringify(chat.error('slow down', 'rate_limit_error'));
     for (const name of ['retry-after-ms', 'retry-after']) {

@@ -97,7 +97,7 @@ describe('a large body', () => {
     }
   });
 
-  it('is known to the cache of answers again', async () => {
+  it('is found in the cache of answers', async () => {
     const { first, second } = targets();
     const { key } = await at.gateway.cliJson('keys', 'add', 'caching', '--cache-ttl', '600');
     first.always(json(500, errorOf('broken')));

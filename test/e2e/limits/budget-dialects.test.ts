@@ -7,7 +7,7 @@ import { bearer, settledRows, waitFor } from '../../support/gateway/gateway.ts';
 import { setting } from '../../support/gateway/setting.ts';
 import { json } from '../../support/upstream/steps.ts';
 
-describe('money that is spent', () => {
+describe('an exhausted budget in USD', () => {
   const at = setting({ config: { prices: { '*/m-1': { input: 10, output: 10 } } } });
   const hi = [{ role: 'user' as const, content: 'hi' }];
   /** A key whose budget one answer has used up. */
@@ -22,7 +22,7 @@ describe('money that is spent', () => {
     return key;
   };
 
-  it('is told in every dialect, as a failure that is not to be tried again', async () => {
+  it('is reported in every dialect as an error that must not be retried', async () => {
     const key = await spent('spender');
     const gemini = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
     for (const [path, body, code] of [
@@ -40,7 +40,7 @@ describe('money that is spent', () => {
     assert.equal(at.upstream.requests.length, 0);
   });
 
-  it('is asked for once by the SDKs', async () => {
+  it('is requested only once by the SDKs', async () => {
     const key = await spent('sdk');
     const openai = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: key });
     const anthropic = new Anthropic({ baseURL: at.gateway.url, apiKey: key });

@@ -32,7 +32,7 @@ describe('a limit of a period', () => {
     ['week', 'calendar', 7 * DAY_S],
     ['month', 'calendar', 31 * DAY_S],
   ] as const) {
-    it(`per ${period} is over until its window says so, and no longer`, async () => {
+    it(`per ${period} is exhausted until its window ends`, async () => {
       const { ask, row } = await keyWith(`one-a-${period}`, { metric: 'requests', period, limit: 1 });
       assert.equal((await ask()).status, 200);
       const { remaining, resets_at, spent, window } = await row();
@@ -65,7 +65,7 @@ describe('a limit of a period', () => {
     assert.equal((await ask()).status, 429);
   });
 
-  it('takes a change for the next request, and what was used until then counts', async () => {
+  it('applies a change to the next request, and keeps the usage until then', async () => {
     const { ask, path } = await keyWith('changed', { metric: 'requests', period: 'day', limit: 5 });
     assert.equal((await ask()).status, 200);
     assert.equal((await ask()).status, 200);
@@ -75,7 +75,7 @@ describe('a limit of a period', () => {
     assert.equal((await ask()).status, 200);
   });
 
-  it('in tokens and in USD counts what goes in and what comes out', async () => {
+  it('in tokens and in USD counts input and output', async () => {
     const tokens = await keyWith('tokens', { metric: 'tokens', period: 'hour', limit: 1_000_000 });
     const usd = await keyWith('usd', { metric: 'usd', period: 'month', limit: 1_000 });
     for (const { ask, row } of [tokens, usd]) {

@@ -50,7 +50,7 @@ describe('limits over the wire', () => {
     assert.deepEqual([spent, reserved, remaining], [100, 0, 0]);
   });
 
-  it('200 requests at once against a budget for 100: no more is spent than the estimates were wrong by', async () => {
+  it('200 requests at once against a budget for 100: overspend is no more than the estimation error', async () => {
     // Each is estimated at some tokens of input and 1,000 of output, and uses 1,000 in all: a cent.
     const { id, key } = await keyWith('--budget-usd', '1', '--budget-period', 'day');
     const usage = { prompt_tokens: 10, completion_tokens: 990, total_tokens: 1000 };
@@ -67,7 +67,7 @@ describe('limits over the wire', () => {
   });
 
   for (const format of formats) {
-    it(`of requests are told in the dialect of ${format.name}, with what is left`, async () => {
+    it(`of requests are reported in the dialect of ${format.name}, with what is left`, async () => {
       const { key, name } = await keyWith('--rpm', '2', '--tpm', '1000000');
       at.upstream.always(
         json(200, format.answer(), {
@@ -105,7 +105,7 @@ describe('limits over the wire', () => {
       assert.deepEqual([entry.status, entry.attempts, entry.error?.code], [429, 0, 'rate_limit_exceeded']);
     });
 
-    it(`of money are told in the dialect of ${format.name}, as final`, async () => {
+    it(`of money are reported in the dialect of ${format.name}, as final`, async () => {
       const { key } = await keyWith('--budget-usd', '0.01', '--budget-period', 'month');
       at.upstream.always(json(200, format.answer()));
       const limit = format.name === 'responses' ? { max_output_tokens: 5000 } : { max_tokens: 5000 };
@@ -119,7 +119,7 @@ describe('limits over the wire', () => {
       assert.equal(at.upstream.requests.length, 0);
     });
 
-    it(`count a stream of ${format.name} by what it said that it used`, async () => {
+    it(`count a stream of ${format.name} by its reported usage`, async () => {
       const { id, key } = await keyWith('--tpm', '100000');
       at.upstream.script([stream(format.stream().text)]);
       const whole = await ask(format, key, { stream: true });
@@ -132,7 +132,7 @@ describe('limits over the wire', () => {
     });
   }
 
-  it('set aside as much for each answer that a request asks for', async () => {
+  it('reserve as much for each answer that a request asks for', async () => {
     const { key } = await keyWith('--tpm', '5000');
     const words = { model: 'up/m-1', max_tokens: 1500 };
     const contents = [{ role: 'user', parts: [{ text: 'hi' }] }];
@@ -153,7 +153,7 @@ describe('limits over the wire', () => {
     assert.equal(one.status, 200, one.text);
   });
 
-  it('of what happens at the same time let the next one in when one has ended', async () => {
+  it('of concurrent requests admit the next one when one has ended', async () => {
     const { id, key } = await keyWith();
     await at.gateway.cliJson('budgets', 'set', '--key', id, '--concurrency', '1');
     const held = Promise.withResolvers<void>();
@@ -167,7 +167,7 @@ describe('limits over the wire', () => {
     await waitFor('the place', async () => (await ask(chat, key)).status === 200);
   });
 
-  it('give back what a client held who left before anything was sent', async () => {
+  it('release the reservation of a client that left before anything was sent', async () => {
     const { id, key } = await keyWith('--budget-usd', '1');
     at.upstream.always(hang());
     const client = await at.gateway.client();
@@ -244,7 +244,7 @@ describe('limits over the wire', () => {
     assert.equal((await ask(messages, at.gateway.key)).status, 200);
   });
 
-  it('are kept over a restart and over a crash, without what was only held', async () => {
+  it('are kept over a restart and over a crash, without open reservations', async () => {
     const { id, key } = await keyWith('--rpm', '1000', '--budget-usd', '1', '--budget-period', 'week');
     const usage = { prompt_tokens: 100, completion_tokens: 900, total_tokens: 1000 };
     at.upstream.always(json(200, { ...chat.answer(), usage }));

@@ -155,7 +155,7 @@ describe('the budget of a combo', () => {
     assert.equal(refused.header('x-ratelimit-remaining-tokens'), '500');
   });
 
-  it('in requests lets exactly as many through of many at once', async () => {
+  it('in requests admits exactly its limit of many at once', async () => {
     await combo('many', [target(0), target(1)]);
     const id = await limit('many', requests(25));
     all(pause(20), thousand());
@@ -182,7 +182,7 @@ describe('the budget of a combo', () => {
     await waitFor('the place', async () => (await ask('narrow')).status === 200);
   });
 
-  it('counts whoever asks for it by an alias or as auto', async () => {
+  it('counts requests for it by an alias or as auto', async () => {
     await combo('named', [target(0)]);
     const id = await limit('named', requests(4));
     await at.gateway.cliJson('alias', 'add', 'nickname', 'named');
@@ -249,7 +249,7 @@ for (const where of ['in the process', 'in Redis'] as const) {
         .reduce((sum, { spent }) => sum + Number(spent), 0);
     };
 
-    it('counts what reaches its targets through the other one, and hands on what has no room', async () => {
+    it('counts what reaches its targets through the other one, and passes on what has no room', async () => {
       await combo('inner', [target(0)]);
       await combo('outer', ['inner', target(1)]);
       const [inside, outside] = [await limit('inner', requests(2)), await limit('outer', requests(4))];
@@ -309,7 +309,7 @@ for (const where of ['in the process', 'in Redis'] as const) {
       );
     });
 
-    it('is given back what it set aside for a target that failed', async () => {
+    it('is released for a target that failed', async () => {
       await combo('failing', [target(0)]);
       await combo('saved', ['failing', target(1)]);
       const usd = { metric: 'usd', period: 'day', limit: 1 };

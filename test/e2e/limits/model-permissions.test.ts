@@ -73,7 +73,7 @@ describe('a key with', () => {
 });
 
 describe('the type of a body', () => {
-  it('is the one that the gateway read it as, whatever the client calls it', async () => {
+  it('is the one that the gateway parsed, whatever the client calls it', async () => {
     const key = await keyWith('--models', 'up/m-1');
     const form = '{"model":"up/m-1","messages":[],"user":"&model=dear&z="}';
     for (const types of [
@@ -100,7 +100,7 @@ describe('the type of a body', () => {
 });
 
 describe('a key for one model', () => {
-  it('gets no other by the names that lead there', async () => {
+  it('gets no other by names that lead there', async () => {
     for (const [name, target] of [
       ['claude-*', 'up/dear'],
       ['cheap', 'up/dear'],
@@ -119,7 +119,7 @@ describe('a key for one model', () => {
     for (const id of ids) assert.doesNotMatch(id, /lab|cheap|dear/);
   });
 
-  it('never has another one run, whatever its requests say', async () => {
+  it('never runs another one, whatever its requests contain', async () => {
     const key = await keyWith('--models', 'up/m-1');
     const name = fc.constantFrom('model', 'Model', 'MODEL', 'm\\u006fdel', 'models', 'fallbacks', 'user');
     const value = fc.constantFrom('"up/m-1"', '"m-1"', '"up/dear"', '"dear"', '["dear"]', 'null');

@@ -46,7 +46,7 @@ describe('limits in a Redis that does not answer', { skip: !hasRedis }, () => {
   };
   before(() => at.connectAll('openai-compatible'));
 
-  it('let requests pass soon, stop at the limit all the same, and tell Redis afterwards', async () => {
+  it('let requests pass soon, still stop at the limit, and report to Redis afterwards', async () => {
     upstream().respond(() => [json(200, chat.answer())]);
     const budget = await limit({ metric: 'requests', period: 'day', limit: 15 });
     const batch = () => Promise.all(Array.from({ length: 5 }, ask));
@@ -79,7 +79,7 @@ describe('limits in a Redis that does not answer', { skip: !hasRedis }, () => {
     await at.manage('DELETE', budget);
   });
 
-  it('hold nothing for ever of requests that were let in by Redis and end without it', async () => {
+  it('release reservations of requests that were admitted by Redis and end without it', async () => {
     const budget = await limit({ metric: 'concurrency', limit: 2 });
     const gate = Promise.withResolvers<void>();
     upstream().always(stall(gate.promise), json(200, chat.answer()));

@@ -169,7 +169,7 @@ describe('limits of two gateways', { skip: !hasRedis }, () => {
       },
     ],
   ] as const) {
-    it(`let no more than 60 of any number through with ${name}`, async () => {
+    it(`let at most 60 of any number through with ${name}`, async () => {
       const { one, two, upstream } = at();
       await leaveRoom(60);
       upstream.always(json(200, chat.answer()));
@@ -186,7 +186,7 @@ describe('limits of two gateways', { skip: !hasRedis }, () => {
     });
   }
 
-  it('go on with what they hold while Redis is away, then refuse, and count on when it is there again', async () => {
+  it('continue with their leases while Redis is away, then refuse, and count on when it is back', async () => {
     const { one, two, upstream } = at();
     const before = await leaveRoom(1000);
     upstream.always(json(200, chat.answer()));

@@ -24,7 +24,7 @@ const records = (action: string): AuditRecord[] =>
     .filter((record) => record.action.startsWith(action));
 
 describe('the audit log of a running gateway', () => {
-  it('has a change on the disk when it is answered, with what it was before and after', async () => {
+  it('has a change on the disk when it is answered, with the values before and after', async () => {
     const { call } = managing;
     const { token } = managing.admin;
     const made = await call('POST', '/api/keys', { token, body: { name: 'audited' } });
@@ -36,7 +36,7 @@ describe('the audit log of a running gateway', () => {
     assert.deepEqual([edit?.actor.name, edit?.actor.role, edit?.actor.via], ['admin', 'admin', 'token']);
   });
 
-  it('refuses what it cannot hold (SC-47), and goes on when it can', async () => {
+  it('refuses changes that it cannot record (SC-47), and continues when it can', async () => {
     const { call } = managing;
     const { token } = managing.admin;
     const place = file();

@@ -76,7 +76,7 @@ describe('the collections of the management API', () => {
     assert.deepEqual((await shown(filter('created_at<2020-01-01'))).names, []);
   });
 
-  it('refuse what is no query, and tell nothing by filters on secrets', async () => {
+  it('refuse invalid queries, and reveal nothing by filters on secrets', async () => {
     const queries = ['limit=0', 'limit=-1', "offset=0'", 'attributes=nope', 'sort_by=nope', 'nope=1'];
     for (const query of [...queries, "filter[]=nope='x'", "filter[]=hash='x'", "filter[]=name~'x'"]) {
       refused(await get(`/api/keys?${query}`), 400, 'bad_request');
@@ -104,7 +104,7 @@ describe('the collections of the management API', () => {
     refused(unknown, 400, 'bad_request');
   });
 
-  it('are changed member by member, each only from what was seen', async () => {
+  it('are changed object by object, each only from its current version', async () => {
     const [key] = (await shown("filter[]=name='d1'")).body['resources'] as Record<string, unknown>[];
     const href = String(key?.['href']);
     const seen = (await get(href)).header('etag') ?? '';
@@ -131,7 +131,7 @@ describe('the collections of the management API', () => {
     refused(await get(href), 404, 'not_found');
   });
 
-  it('take no id from who makes a member', async () => {
+  it('accept no id from a client', async () => {
     const body = { name: 'mine', id: 'key_mine' };
     refused(await api.call('POST', '/api/keys', { token: admin(), body }), 400, 'bad_request');
   });

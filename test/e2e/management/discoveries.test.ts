@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { managed } from '../../support/management/management.ts';
 
-describe('what the machine of the gateway has to offer', () => {
+describe('discoveries on the machine of the gateway', () => {
   const secret = 'sk-of-the-environment-0123456789';
   const at = managed({ env: { OPENAI_API_KEY: secret } });
 
-  it('is shown without the key, and connected when somebody says so', async () => {
+  it('are shown without the key, and connected on request', async () => {
     const token = at.admin.token;
     const list = await at.call('GET', '/api/discoveries?expand=resources', { token });
     assert.equal(list.status, 200, list.text);

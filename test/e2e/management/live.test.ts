@@ -20,7 +20,7 @@ const ask = () =>
   });
 
 describe('GET /api/live', () => {
-  it('tells of requests as they finish, without what was said in them', async () => {
+  it('sends requests as they finish, without their content', async () => {
     const { end, reply } = await watch(at.ownerKey());
     assert.equal(reply.status, 200);
     assert.match(reply.header('content-type') ?? '', /^text\/event-stream/);
@@ -32,7 +32,7 @@ describe('GET /api/live', () => {
     end();
   });
 
-  it('tells of services, and only what was asked for', async () => {
+  it('sends services, and only the requested topics', async () => {
     const { end, reply } = await watch(at.ownerKey(), '?topics=services');
     await ask();
     const body = { action: 'stop', resource: { confirm: 'data-plane' } };
@@ -48,7 +48,7 @@ describe('GET /api/live', () => {
     assert.equal(started.status, 200, started.text);
   });
 
-  it('goes on after the last event that was seen', async () => {
+  it('continues after the last event that the client saw', async () => {
     const first = await watch(at.ownerKey(), '?topics=requests');
     const held = await watch(at.ownerKey(), '?topics=requests');
     await ask();
@@ -94,7 +94,7 @@ describe('GET /api/live', () => {
     for (const { end } of open) end();
   });
 
-  it('sends its events as nothing that a browser could take for a page', async () => {
+  it('sends its events in a type that no browser shows as a page', async () => {
     const { end, reply } = await watch(at.ownerKey());
     assert.equal(reply.header('x-content-type-options'), 'nosniff');
     assert.equal(reply.header('content-security-policy'), "default-src 'none'; frame-ancestors 'none'");

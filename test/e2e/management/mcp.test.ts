@@ -209,7 +209,7 @@ router_rules:
     assert.deepEqual(await namesOf(narrow), ['costs']);
   });
 
-  it('looks and changes nothing with --read-only', async () => {
+  it('reads and changes nothing with --read-only', async () => {
     const client = await overStdio('legacy', at.gateway.dataDir, 'mcp', 'serve', '--read-only');
     assert.deepEqual((await namesOf(client)).sort(), [...reading].sort());
   });

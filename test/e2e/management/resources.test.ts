@@ -45,7 +45,7 @@ describe('the resources of the gateway', () => {
     }
   });
 
-  it('let a key in and out with the answer, not some time later', async () => {
+  it('apply a change of a key before the answer, not some time later', async () => {
     const made = firstResult(await send('POST', '/api/keys', { name: 'quick', models: ['demo/echo'] }));
     const key = String(made['key']);
     assert.equal(await chat(key, 'demo/echo'), 200);

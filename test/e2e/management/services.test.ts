@@ -221,7 +221,7 @@ describe('stopping the model endpoints', () => {
     assert.deepEqual(again.json()['result'], { changed: false });
   });
 
-  it('ends by force what is open, with the error of its dialect', async () => {
+  it('can end open requests by force, with the error of their dialect', async () => {
     const stream = await beginStream(messages, new Promise(() => {}));
     const restart = await operate('restart', { resource: { confirm: 'data-plane', force: true } });
     assert.equal(restart.status, 200, restart.text);
@@ -247,7 +247,7 @@ describe('stopping the model endpoints', () => {
     }
   });
 
-  it('outlasts the process, and a task that it cut says so', async () => {
+  it('survives a restart, and an interrupted task says so', async () => {
     await beginStream(chat, new Promise(() => {}));
     const stop = await operate('stop', confirmed);
     await at.gateway.kill();
@@ -261,7 +261,7 @@ describe('stopping the model endpoints', () => {
 });
 
 describe('a connection as a service', () => {
-  it('is told of to those who watch', async () => {
+  it('is announced to watchers', async () => {
     const client = await at.gateway.client();
     clients.push(client);
     const headers = { host: `127.0.0.1:${at.gateway.port}`, 'x-auth-token': at.admin.token };

@@ -69,7 +69,7 @@ describe('the management API of tools and combos', () => {
     assert.equal(again.status, 200, again.text);
   });
 
-  it('replays with a stored combo and what would be changed of it', async () => {
+  it('replays with changes to a stored combo', async () => {
     await at.call('POST', '/api/combos', { ...owner(), body: { name: 'smart', targets: ['demo/echo'] } });
     const simulated = (body: object) => at.call('POST', '/api/simulations', { ...owner(), body });
     await waitFor('the combo to be known', async () => (await simulated({ combo: 'smart' })).status === 200);

@@ -193,7 +193,7 @@ describe('the doctor of tools', () => {
     assert.match(textOf(bare, 'Address') ?? '', /\/v1 for OpenCode/);
   });
 
-  it('tells an answer that is no stream, one that breaks off, and a model that calls no tools', async () => {
+  it('detects an answer that is not a stream, one that breaks off, and a model that calls no tools', async () => {
     const pi = named('pi');
     const { model } = upstreams.chat;
     await setUp(pi, model);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { startGateway, waitFor } from '../../support/gateway/gateway.ts';
 
-it('a database that is lost while the gateway runs makes it unready, and an emptied one is not started on', async () => {
+it('a database that is lost while the gateway runs makes it unready, and it does not start on an emptied one', async () => {
   const gateway = await startGateway();
   const path = join(gateway.dataDir, 'modelgate.db');
   const ready = () => gateway.send({ method: 'GET', path: '/readyz' });

@@ -206,7 +206,7 @@ const types = () => new Set(receiver.received.map(({ headers }) => headers['ce-t
 const arrived = (name: string) => waitFor(`${name}`, () => types().has(`io.modelgate.${name}.v1`));
 
 describe('the gateway’s own events', () => {
-  it('cost a gateway nothing whose owner wants none', async () => {
+  it('cost nothing if they are not used', async () => {
     for (let n = 0; n < 5; n += 1) assert.equal((await ask('demo/echo')).status, 200);
     assert.equal(existsSync(join(managing.gateway.dataDir, 'events.db')), false);
   });

@@ -12,7 +12,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-it('starts anew in the same process when asked, with what config.json says by then, and ends when asked', async () => {
+it('restarts in the same process on request, with the current config.json, and ends on request', async () => {
   const gateway = await startGateway();
   const runFile = () =>
     JSON.parse(readFileSync(join(gateway.dataDir, 'run.json'), 'utf8')) as { key: string };

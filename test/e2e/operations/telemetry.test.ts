@@ -279,7 +279,7 @@ describe('telemetry', () => {
     assert.deepEqual([status, key], [200, 'test']);
   });
 
-  it('never says what was said, and gives no secret away', async () => {
+  it('contains no prompts, answers or secrets', async () => {
     upstream.respond(({ path }) => (path.includes('embeddings') ? [answer] : [refusal]));
     const replies: { path: string; reply: Reply }[] = [];
     const note = (path: string, reply: Reply) => replies.push({ path, reply });

@@ -83,7 +83,7 @@ describe('tunnels', () => {
     refused(await create({ kind: 'ngrok' }, operator.token), 403);
   });
 
-  it('make a request that they pass on one from outside', async () => {
+  it('mark a request that they pass on as one from outside', async () => {
     const who = (headers: Record<string, string>) =>
       at.call('GET', '/api', { token: at.ownerKey(), headers });
     assert.equal((await who({})).status, 200);
@@ -167,7 +167,7 @@ describe('tunnels', () => {
 describe('a gateway without an admin', () => {
   const at = managed({ noAdmin: true, ownPrograms: true });
 
-  it('has no tunnel, for the first who comes could become the admin', async () => {
+  it('has no tunnel, because the first visitor could become the admin', async () => {
     const program = installStandIn(join(at.gateway.home, 'bin'), 'cloudflared');
     const { code, stderr } = await at.gateway.cli('tunnel', 'create', 'cloudflared');
     assert.equal(code, 1);

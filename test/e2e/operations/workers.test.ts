@@ -149,8 +149,8 @@ describe('limits that two workers share', () => {
   });
 });
 
-describe('what one worker finds out', () => {
-  it('is known to the other one: when an account may be asked again', async () => {
+describe('the health that one worker learns', () => {
+  it('is shared with the other one: when an account may be asked again', async () => {
     const [one, other] = await bothServe();
     const connection = { provider: 'openai-compatible', name: 'paused', baseUrl: at.upstream.url };
     await at.gateway.connect(connection);
@@ -192,7 +192,7 @@ describe('what two workers record', () => {
     assert.match(metrics.text, /^modelgate_workers\{state="serving"\} 2$/m);
   });
 
-  it('is found by the other one: a response continues an earlier one', async () => {
+  it('is available to the other one: a response continues an earlier one', async () => {
     const [one, other] = await bothServe();
     at.upstream.always(json(200, chat.answer()));
     const post = (body: object) => at.gateway.ask(responses.path, { model: 'up/m-1', ...body });
@@ -450,7 +450,7 @@ describe('the end of a gateway with workers', () => {
     await waitFor('the end of the workers', () => workers.every((pid) => !existsSync(`/proc/${pid}/fd/2`)));
   });
 
-  it('is told to who asks for a number of workers that is none', async () => {
+  it('is an error for an invalid number of workers', async () => {
     const { code, stderr } = await at.gateway.cli('serve', '--port', '0', '--workers', 'many');
     assert.equal(code, 2, stderr);
     assert.match(stderr, /--workers must be a number from 1 to 128, or auto/);

@@ -116,7 +116,7 @@ describe('ACP agents as models', () => {
     );
   });
 
-  it('go on in their session', async () => {
+  it('continue in their session', async () => {
     const headers = { 'x-session-id': 'conversation-1' };
     const first = await chat('one', {}, headers);
     const { choices } = first.json() as { choices: { message: { content: string } }[] };
@@ -137,7 +137,7 @@ describe('ACP agents as models', () => {
     assert.match(reply.text, /turn 2 model null prompt <<two>>/);
   });
 
-  it('say what they were not told, in the words of the client', async () => {
+  it('name what they did not receive, in the terms of the client', async () => {
     const tool = { name: 'f', input_schema: { type: 'object' } };
     const anthropic = await gateway.ask('/v1/messages', {
       model: 'acp/fake',
@@ -235,7 +235,7 @@ describe('ACP agents as models', () => {
     assert.equal((await chat('hi')).status, 200);
   });
 
-  it('are refused with what mends it', async () => {
+  it('are refused with the command that fixes it', async () => {
     const unknown = await gateway.ask('/v1/chat/completions', { model: 'acp/nobody', messages: [] });
     assert.equal(unknown.status, 404);
     const disabled = await chat('hi', { model: 'acp/goose' });

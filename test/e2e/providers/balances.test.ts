@@ -11,7 +11,7 @@ interface ShownQuota {
   } | null;
 }
 
-describe('the money that is left at a provider', () => {
+describe('the balance at a provider', () => {
   const at = fleet(1);
   const upstream = () => {
     const [first] = at.upstreams;
@@ -29,7 +29,7 @@ describe('the money that is left at a provider', () => {
     return quota.find((row) => row.connection === connection)?.balance;
   };
 
-  it('is asked for as the connection, and shown by `quota`', async () => {
+  it('is fetched with the credential of the connection, and shown by `quota`', async () => {
     for (const provider of ['openrouter', 'deepseek', 'moonshot', 'openai-compatible'])
       await connect(provider);
     const answers: Readonly<Record<string, object>> = {
@@ -63,7 +63,7 @@ describe('the money that is left at a provider', () => {
     assert.match(stdout, /moonshot +money \(USD\) +- +49\.59/);
   });
 
-  it('stays as it was told when the provider does not answer, with the reason', async () => {
+  it('stays at its last value when the provider does not answer, with the reason', async () => {
     upstream().always(json(500, { error: 'sk-upstream-secret' }));
     const balance = await refreshed('moonshot');
     assert.equal(balance?.amounts[0]?.remaining, 49.58894);
@@ -73,7 +73,7 @@ describe('the money that is left at a provider', () => {
     assert.match((await refreshed('moonshot'))?.error ?? '', /unknown form/);
   });
 
-  it('is no amount for a key without a limit', async () => {
+  it('has no amount for a key without a limit', async () => {
     upstream().always(json(200, { data: { limit: null, limit_remaining: null, usage: 1 } }));
     assert.deepEqual((await refreshed('openrouter'))?.amounts, []);
     assert.equal((await refreshed('openai-compatible')) ?? null, null);

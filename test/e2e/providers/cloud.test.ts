@@ -138,7 +138,7 @@ describe('Bedrock', () => {
     });
   });
 
-  it('is told what to keep in the prompt cache, as Vertex is, by clients that cannot say so', async () => {
+  it('gets prompt cache marks, like Vertex, for clients that cannot set them', async () => {
     upstream().always(json(200, messagesAnswer()));
     tokens().always(json(200, { access_token: 'a-token', expires_in: 3_600 }));
     for (const connection of ['aws', 'googclaude']) {
@@ -186,7 +186,7 @@ describe('Bedrock', () => {
     await assertSigned(seen, aws);
   });
 
-  it('that breaks a frame is at fault, and no raw byte of it is passed on', async () => {
+  it('that breaks a frame has failed, and no raw byte of it is passed on', async () => {
     const frames = framesOf(messagesStream().text);
     const bad = Buffer.from(frames[0] ?? '');
     bad[bad.length - 1] = (bad[bad.length - 1] ?? 0) ^ 1;
@@ -202,7 +202,7 @@ describe('Bedrock', () => {
     assert.deepEqual([row.outcome, row.error?.code], ['failed', 'upstream_protocol']);
   });
 
-  it('that ends inside a stream is told as such', async () => {
+  it('that ends inside a stream is reported as such', async () => {
     const frames = framesOf(messagesStream().text);
     upstream().always(...framed(Buffer.concat(frames.slice(0, 4)), fin()));
     const cut = await ask(`aws/${model}`, { stream: true });
@@ -222,7 +222,7 @@ describe('Bedrock', () => {
     assert.equal(upstream().requests[0]?.header('authorization'), 'Bearer bedrock-api-key');
   });
 
-  it('signs what it answers in OpenAI’s format', async () => {
+  it('signs requests for its OpenAI-compatible endpoint', async () => {
     upstream().always(json(200, chatAnswer()));
     const reply = await gateway().ask('/v1/chat/completions', {
       model: 'awschat/openai.gpt-oss',

@@ -134,7 +134,7 @@ describe('a connection that people log in for', () => {
     assert.equal((await connection(gateway))['needs_reentry'], true);
   });
 
-  it('is renewed before its token ends, and by whoever finds it ended', async (test) => {
+  it('is renewed before its token expires, and by the request that finds it expired', async (test) => {
     const all = await world(test, { accessSeconds: 12 });
     const { ask, gateway, oidc } = all;
     await logIn(all);
@@ -180,7 +180,7 @@ describe('a connection that people log in for', () => {
     assert.equal((await gateway.entry(answers[0]?.header('x-request-id'))).attempts, 1);
   });
 
-  it('passes a refusal on that a new token does not cure, and does not ask for more and more of them', async (test) => {
+  it('passes on a refusal that a new token does not cure, without fetching more tokens', async (test) => {
     const all = await world(test);
     const { ask, oidc, upstream } = all;
     await logIn(all);
@@ -205,7 +205,7 @@ describe('a connection that people log in for', () => {
     assert.equal(oidc.refreshed, 1);
   });
 
-  it('keeps a renewed login over a crash, for it is stored before it is used', async (test) => {
+  it('keeps a renewed login over a crash, because it is stored before it is used', async (test) => {
     const all = await world(test);
     const { ask, gateway, oidc, upstream } = all;
     await logIn(all);
@@ -227,7 +227,7 @@ describe('a connection that people log in for', () => {
     assert.equal(oidc.reused, 0);
   });
 
-  it('says who has to log in again when the server has ended the login', async (test) => {
+  it('says that a new login is needed when the server has ended the login', async (test) => {
     const all = await world(test);
     const { ask, gateway, oidc, upstream } = all;
     await logIn(all);
@@ -269,7 +269,7 @@ describe('a connection that people log in for', () => {
 });
 
 describe('a login that is ended', () => {
-  it('by a command, has ended at its server too, and the connection waits for another', async (test) => {
+  it('by a command is ended at its server too, and the connection waits for another login', async (test) => {
     const all = await world(test);
     const { ask, gateway, oidc, upstream } = all;
     await logIn(all);
@@ -291,7 +291,7 @@ describe('a login that is ended', () => {
     await waitFor('the new login', async () => (await ask()).status === 200);
   });
 
-  it('ends here also where its server takes no part, and says so', async (test) => {
+  it('ends locally even if its server does not support that, and says so', async (test) => {
     const all = await world(test, { revocation: false });
     const { ask, gateway, oidc } = all;
     await logIn(all);

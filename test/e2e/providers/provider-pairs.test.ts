@@ -168,7 +168,7 @@ describe('providers in the format of every client', () => {
       }
     });
 
-  it('mean by their errors what their documentation says', async () => {
+  it('have errors that are classified as their documentation says', async () => {
     const { key } = JSON.parse(readFileSync(join(gateway.dataDir, 'run.json'), 'utf8')) as { key: string };
     const headers = { host: `127.0.0.1:${gateway.port}`, 'x-auth-token': key };
     const ids = new Map<string, string>();

@@ -74,7 +74,7 @@ describe('a combo', () => {
     assert.equal(await asked('plain'), 'two/a');
   });
 
-  it('goes round, and keeps the sessions where they are', async () => {
+  it('rotates round-robin, and keeps sessions where they are', async () => {
     await combo('round', ['one/a', 'two/b'], '--strategy', 'round-robin');
     const four = [];
     for (let turn = 0; turn < 4; turn += 1) four.push(await asked('round'));
@@ -85,7 +85,7 @@ describe('a combo', () => {
       assert.equal(await asked('round', session, `turn ${turn}`), first);
   });
 
-  it('is what auto means once it is switched to', async () => {
+  it('is what auto means once it is activated', async () => {
     const { gateway } = at();
     const refused = await gateway.ask('/v1/chat/completions', question('auto'));
     assert.equal(refused.status, 400);

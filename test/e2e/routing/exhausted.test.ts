@@ -25,7 +25,7 @@ const named: Readonly<Record<string, unknown>> = {
   gemini: 'UNAVAILABLE',
 };
 
-describe('all accounts that could answer said when to come back', () => {
+describe('a request when all accounts said when to come back', () => {
   // The others hear of a pause a moment after the answer.
   const at = fleet(2, { oneWorker: true });
   before(() => at.connectAll('openai-compatible'));
@@ -40,7 +40,7 @@ describe('all accounts that could answer said when to come back', () => {
   };
 
   for (const [dialect] of dialects) {
-    it(`is told a client of ${dialect}: 503, the shortest time, what was tried, and no secret`, async () => {
+    it(`gets a client of ${dialect} 503 with the shortest time and what was tried, without secrets`, async () => {
       const [first, second] = at.upstreams;
       assert.ok(first && second);
       first.always(limited(90));
@@ -68,7 +68,7 @@ describe('all accounts that could answer said when to come back', () => {
     });
   }
 
-  it('is 429 for one account on its own: the limit is its own', async () => {
+  it('gets 429 if there is only one account', async () => {
     const [first] = at.upstreams;
     assert.ok(first);
     first.always(limited(40));
@@ -84,7 +84,7 @@ describe('all accounts that could answer said when to come back', () => {
     }
   });
 
-  it('is what the failure of one says where another only may be as far', async () => {
+  it('gets the failure of one account if another is only estimated to be exhausted', async () => {
     const [first, second] = at.upstreams;
     assert.ok(first && second);
     first.always(limited(40));
@@ -96,7 +96,7 @@ describe('all accounts that could answer said when to come back', () => {
     await reset();
   });
 
-  it('is something that OpenAI’s SDK asks again after', async () => {
+  it('is retried by OpenAI’s SDK after that time', async () => {
     const [first, second] = at.upstreams;
     assert.ok(first && second);
     first.always(limited(1));

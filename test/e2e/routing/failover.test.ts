@@ -171,7 +171,7 @@ describe('an account that fails', () => {
     });
   }
 
-  it('and all others with it answers what is most use, with what was tried, and no secret', async () => {
+  it('together with all others is answered with the most useful error and what was tried, without secrets', async () => {
     const [first, second] = at.upstreams;
     assert.ok(first && second);
     for (const [format] of formats) {
@@ -192,7 +192,7 @@ describe('an account that fails', () => {
     }
   });
 
-  it('alone is asked all the same, unless it said itself when to come back', async () => {
+  it('is still asked if it is the only one, unless it said when to come back', async () => {
     const [first] = at.upstreams;
     assert.ok(first);
     const model = 'openai-compatible-0/m-1';
@@ -233,7 +233,7 @@ describe('an account that fails', () => {
     assert.equal((await at.connection('openai-compatible-0')).condition.state, 'ready');
   });
 
-  it('is told of by `explain`, `health` and `quota`', async () => {
+  it('is shown by `explain`, `health` and `quota`', async () => {
     const [first, second] = at.upstreams;
     assert.ok(first && second);
     const limits = {
@@ -264,7 +264,7 @@ describe('an account that fails', () => {
     await at.reset('openai-compatible-0');
   });
 
-  it('stays so over a restart, and a refused credential until there is another', async () => {
+  it('stays so over a restart, and with a refused credential until it is replaced', async () => {
     const [first, second] = at.upstreams;
     assert.ok(first && second);
     first.always(json(401, { error: { message: 'no' } }));

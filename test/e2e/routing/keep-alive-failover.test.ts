@@ -183,7 +183,7 @@ describe('a streamed request whose first target fails after a keep-alive', () =>
     });
   }
 
-  it('is told in every format why nobody answers, and that this was no end', async () => {
+  it('gets an error in every format when no target answers, and no regular end', async () => {
     const { first, second } = upstreams();
     const refused = (words: string) =>
       json(503, { error: { message: words, type: 'overloaded', code: 'overloaded' } });
@@ -215,7 +215,7 @@ describe('a streamed request whose first target fails after a keep-alive', () =>
     }
   });
 
-  it('is asked for once more without what its target does not take back', async () => {
+  it('is retried without encrypted reasoning that its target refuses', async () => {
     const { first } = upstreams();
     const gate = Promise.withResolvers<void>();
     const refused = {
@@ -281,7 +281,7 @@ describe('a streamed request whose first target fails after a keep-alive', () =>
     await socket.closed;
   });
 
-  it('is told in its open stream that the gateway stops', async () => {
+  it('gets an error in its open stream when the gateway stops', async () => {
     const { first, second } = upstreams();
     first.always(hang());
     second.always(hang());

@@ -37,7 +37,7 @@ describe('a combo that waits', () => {
     await combo('almost', [one], 1_500);
   });
 
-  it('asks its only target again when it said to come back soon, for every format', async () => {
+  it('retries its only target when it said to come back soon, for every format', async () => {
     for (const [format, caller] of Object.entries(clients)) {
       await at.reset(one);
       const first = upstream(0);
@@ -64,7 +64,7 @@ describe('a combo that waits', () => {
     }
   });
 
-  it('believes no wait of millions of years, and passes none on', async () => {
+  it('ignores a wait of millions of years, and does not pass it on', async () => {
     await at.reset(one);
     upstream(0).always(
       json(
@@ -97,7 +97,7 @@ describe('a combo that waits', () => {
     await at.reset(one);
   });
 
-  it('waits for the first of its targets that is back, where an earlier request met them busy', async () => {
+  it('waits for the first of its targets that recovers, after an earlier request found them busy', async () => {
     await at.reset(one);
     await at.reset(two);
     upstream(0).always(busy(30));
@@ -115,7 +115,7 @@ describe('a combo that waits', () => {
     await at.reset(one);
   });
 
-  it('says at once when to come back where it does not wait, or not so long', async () => {
+  it('answers at once with the time to come back if it does not wait, or not that long', async () => {
     for (const [name, seconds] of [
       ['hasty', 300],
       ['patient', 300],
@@ -135,7 +135,7 @@ describe('a combo that waits', () => {
     await at.reset(one);
   });
 
-  it('waits no longer in all than its option says', async () => {
+  it('waits no longer in total than its option allows', async () => {
     await at.reset(one);
     upstream(0).always(busy(1));
     const reply = await ask('almost');
@@ -144,7 +144,7 @@ describe('a combo that waits', () => {
     await at.reset(one);
   });
 
-  it('holds its place in the budgets while it waits, and gives it back when the client leaves', async () => {
+  it('keeps its reservation while it waits, and releases it when the client leaves', async () => {
     const made = await at.manage('POST', '/api/budgets', {
       scope: 'combo',
       subject: 'patient',

@@ -175,7 +175,7 @@ describe('a client that reads slowly', () => {
 });
 
 describe('an answer that is no stream', () => {
-  it('is held back just the same when it is larger than the gateway keeps', async (test) => {
+  it('is held back too when it is larger than the gateway buffers', async (test) => {
     const [format] = formats;
     const shell = JSON.stringify(format.answer({ text: ['@'] }));
     const [start = '', rest = ''] = shell.split('@');

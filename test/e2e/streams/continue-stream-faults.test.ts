@@ -75,7 +75,7 @@ describe('an answer that breaks off in an odd way', () => {
     ['the beginning of a thought', start + thinkingBlock],
   ];
   for (const [what, begun] of opening) {
-    it(`after ${what} and a keep-alive is one answer all the same`, async () => {
+    it(`after ${what} and a keep-alive is still one answer`, async () => {
       const { first, second } = upstreams();
       const gate = Promise.withResolvers<void>();
       first.script([open(), ...(begun === '' ? [] : [chunk(begun)]), stall(gate.promise), reset()]);
@@ -99,7 +99,7 @@ describe('an answer that breaks off in an odd way', () => {
     });
   }
 
-  it('ends there where the request is none that anyone but its upstream reads', async () => {
+  it('is not continued if only its upstream can read the request', async () => {
     const { first, second } = upstreams();
     const { content, preamble } = chatStream({ text: ['One ', 'two'] });
     const nested = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
@@ -116,7 +116,7 @@ describe('an answer that breaks off in an odd way', () => {
     }
   });
 
-  it('is gone on with on a new connection where the old ones turn out to be closed', async () => {
+  it('is continued on a new connection if the old ones turn out to be closed', async () => {
     const { first, second } = upstreams();
     const gate = Promise.withResolvers<void>();
     second.always(readAll, () => gate.promise, stream(geminiStream({ text: [' two'] })));
@@ -137,7 +137,7 @@ describe('an answer that breaks off in an odd way', () => {
     assert.match(reply.text, /message_stop/);
   });
 
-  it('is gone on with after an error that no blank line follows', async () => {
+  it('is continued after an error without a blank line', async () => {
     const { first, second } = upstreams();
     const { content, preamble } = chatStream({ text: ['One ', 'two'] });
     first.always(stream(`${preamble}${content[0]}data: {"error":{"message":"Overloaded","code":503}}\n`));
@@ -148,7 +148,7 @@ describe('an answer that breaks off in an odd way', () => {
     assert.match(reply.text, /\[DONE\]/);
   });
 
-  it('ends there where it had been finished', async () => {
+  it('is not continued if it was finished', async () => {
     const { first, second } = upstreams();
     const { content, ending, preamble } = chatStream({ text: ['One ', 'two'], usage: null });
     const error = 'data: {"error":{"message":"Overloaded","code":503}}\n\n';
@@ -159,7 +159,7 @@ describe('an answer that breaks off in an odd way', () => {
     assert.equal(second.requests.length, 0);
   });
 
-  it('passes unread, and as it is, from where it is too long to be gone on with', async () => {
+  it('passes unchanged once it is too long to be continued', async () => {
     const { first, second } = upstreams();
     const huge = 'x'.repeat(5 * 1024 * 1024);
     const { content, preamble, text } = chatStream({
@@ -184,7 +184,7 @@ describe('an answer that breaks off in an odd way', () => {
     assert.equal(second.requests.length, 0);
   });
 
-  it('keeps nobody at an upstream that does not end after its error', async () => {
+  it('does not wait for an upstream that does not end after its error', async () => {
     const { first } = upstreams();
     const tools = [{ id: 'call_1', name: 'f', arguments: '{"a":1}' }];
     const chat = chatStream({ tools });
@@ -207,7 +207,7 @@ describe('an answer that breaks off in an odd way', () => {
     }
   });
 
-  it('is kept alive while the one who goes on is silent, and by nothing inside a frame', async () => {
+  it('gets keep-alives while the continuing upstream is silent, never inside a frame', async () => {
     const { first, second } = upstreams();
     const { content, preamble } = messages;
     const gate = Promise.withResolvers<void>();
@@ -226,7 +226,7 @@ describe('an answer that breaks off in an odd way', () => {
     assert.match((await reply.whole).text, /message_stop/);
   });
 
-  it('is kept alive while the one who goes on is waited for', async () => {
+  it('gets keep-alives while the continuing upstream is awaited', async () => {
     const { first, second } = upstreams();
     const reply = await at.manage('POST', '/api/combos', {
       name: 'patient',
@@ -244,7 +244,7 @@ describe('an answer that breaks off in an odd way', () => {
     assert.match(whole.text, /\[DONE\]/);
   });
 
-  it('is one answer to the vendor’s own client, whatever had begun', async () => {
+  it('is one answer to the vendor’s own client, whatever part was interrupted', async () => {
     const { first, second } = upstreams();
     const client = new Anthropic({ baseURL: at.gateway.url, apiKey: at.gateway.key, maxRetries: 0 });
     const thought = event({
@@ -272,7 +272,7 @@ describe('an answer that breaks off in an odd way', () => {
     );
   });
 
-  it('is asked for again without what its target refuses, after a keep-alive as before one', async () => {
+  it('is retried without what its target refuses, after a keep-alive as before one', async () => {
     const { first, second } = upstreams();
     const refusal = {
       error: {

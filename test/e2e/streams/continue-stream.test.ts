@@ -146,7 +146,7 @@ describe('an answer that breaks off', () => {
       'ollama-compatible',
     ]) {
       for (const two of ['anthropic-compatible', 'gemini-compatible', 'ollama-compatible', 'llama-cpp']) {
-        it(`is gone on with by ${two} after ${one}, for clients of ${client}`, async () => {
+        it(`is continued by ${two} after ${one}, for clients of ${client}`, async () => {
           const { first, second } = upstreams();
           const model = await combo(one, two);
           first.respond(broken({ text: ['One ', 'two ', 'lost'] }, 'two '));
@@ -183,7 +183,7 @@ describe('an answer that breaks off', () => {
 
   const begun = { text: ['One ', 'two ', 'lost'] };
 
-  it('is gone on with where the server wants to be told so, and without what it says once more', async () => {
+  it('is continued with the flag that a server needs, without repeated text', async () => {
     const { first, second } = upstreams();
     const told: Record<string, object> = {
       vllm: { continue_final_message: true, add_generation_prompt: false },
@@ -215,7 +215,7 @@ describe('an answer that breaks off', () => {
     }
   });
 
-  it('is asked for anew where it broke off while it was thought about', async () => {
+  it('is requested again if it broke off during reasoning', async () => {
     const { first, second } = upstreams();
     for (const client of ['chat', 'messages', 'responses'] as const) {
       await ready();
@@ -231,7 +231,7 @@ describe('an answer that breaks off', () => {
     }
   });
 
-  it('is gone on with after an error inside the stream, which the client does not see', async () => {
+  it('is continued after an error inside the stream, which the client does not see', async () => {
     const { first, second } = upstreams();
     const error = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })}\n\n`;
     const model = await combo('anthropic-compatible', 'anthropic-compatible');
@@ -302,7 +302,7 @@ describe('an answer that breaks off', () => {
     ],
   ];
   for (const [what, made, answer, more] of ends) {
-    it(`ends there ${what}`, async () => {
+    it(`is not continued ${what}`, async () => {
       const { first, second } = upstreams();
       const model = await made();
       first.respond(answer);
@@ -317,7 +317,7 @@ describe('an answer that breaks off', () => {
     });
   }
 
-  it('ends with why it broke off when the others refuse to go on', async () => {
+  it('ends with the original error if the others refuse to continue', async () => {
     const { first, second } = upstreams();
     const model = await combo('openai-compatible', 'anthropic-compatible');
     const refusal = {
@@ -344,7 +344,7 @@ describe('an answer that breaks off', () => {
     }
   });
 
-  it('is explained', async () => {
+  it('is shown by `explain`', async () => {
     const { first, second } = upstreams();
     const model = await combo('openai-compatible', 'anthropic-compatible');
     first.respond(broken(begun, 'two '));

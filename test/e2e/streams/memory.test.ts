@@ -39,7 +39,7 @@ describe('a stream that has begun', () => {
     ['of a combo with sessions', 'two', chat],
     ['translated', 'other/m-1', messages],
   ] as const) {
-    it(`lets go of its request (${what})`, async () => {
+    it(`releases the memory of its request (${what})`, async () => {
       const { gateway, upstream } = started;
       assert.ok(gateway && upstream);
       const { content, ending, preamble } = stream();

@@ -110,7 +110,7 @@ interface Wire {
   message?: { content?: string };
 }
 
-describe('padding against eavesdroppers', () => {
+describe('obfuscation padding', () => {
   const padded = (text: string, where: RegExp) => text.replace(where, '$&"obfuscation":"aZ9k2",');
 
   it('goes to clients of the format, and to no others', async () => {
@@ -188,7 +188,7 @@ describe('the tier that an answer was served in', () => {
   const asked = { service_tier: 'auto' };
 
   for (const [name, [own, model, answer, usual]] of Object.entries(told))
-    it(`of ${name} is told in the words of every client, whatever was asked for`, async () => {
+    it(`of ${name} is reported in the terms of every client, whatever was requested`, async () => {
       for (const [word, openai, anthropic] of [
         [usual, 'default', 'standard'],
         ['priority', 'priority', 'priority'],
@@ -210,7 +210,7 @@ describe('the tier that an answer was served in', () => {
       }
     });
 
-  it('is not made up where the provider says none', async () => {
+  it('is not invented if the provider names none', async () => {
     at.upstream.always(stream(chatStream().text));
     assert.doesNotMatch((await clients.messages('up/m-1')).text, /service_tier/);
     at.upstream.always(stream(messagesStream().text));

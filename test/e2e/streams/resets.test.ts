@@ -73,7 +73,7 @@ describe('an answer that is broken off', () => {
     return only;
   };
 
-  it('by its upstream is reset in all pairs of formats, after all that had come', async () => {
+  it('by its upstream is reset in all pairs of formats, after everything that had come', async () => {
     upstream().respond(({ path }) => [...begun(formatAsked(path)), fin()]);
     const broken = await Promise.all(
       pairs.map(async (pair) => ({ pair, ...(await (await ask(pair)).ended) })),
@@ -85,7 +85,7 @@ describe('an answer that is broken off', () => {
     }
   });
 
-  it('by an error of its upstream has the words of it, where the clients of its format act on them', async () => {
+  it('by an error of its upstream has its message, if the clients of its format act on it', async () => {
     upstream().respond(({ path }) => {
       const format = formatAsked(path);
       return [...begun(format), chunk(errorIn(format, 'The disk is full')), end()];
@@ -109,7 +109,7 @@ describe('an answer that is broken off', () => {
     }
   });
 
-  it('and is one body, sound or a response that is read again is reset as well', async () => {
+  it('as a whole body, as audio or as a stored response is reset as well', async () => {
     const bytes = 'x'.repeat(9 * 1024 * 1024);
     const half = `{"choices":[{"message":{"content":"${bytes}`;
     const length = { 'content-type': 'application/json', 'content-length': String(half.length + 100) };

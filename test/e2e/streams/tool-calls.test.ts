@@ -417,7 +417,7 @@ describe('tool calls in a stream', () => {
   }
 
   for (const { format, what, text, calls } of streams.filter(({ sdk }) => sdk)) {
-    it(`of ${format.name} with ${what} are what the vendor's SDK puts together`, async () => {
+    it(`of ${format.name} with ${what} are assembled by the vendor's SDK`, async () => {
       at.upstream.script([stream(text, 'frame')]);
       const openai = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.gateway.key, maxRetries: 0 });
       const anthropic = new Anthropic({ baseURL: at.gateway.url, apiKey: at.gateway.key, maxRetries: 0 });

@@ -7,8 +7,8 @@ import { stream } from '../../support/upstream/steps.ts';
 
 const at = setting();
 
-describe('what a model was not told', () => {
-  it('is named by the answer, kept in the ledger and shown by explain, in the client’s own words', async () => {
+describe('fields that were dropped in translation', () => {
+  it('are named by the answer, stored in the ledger and shown by explain, in the client’s own terms', async () => {
     await at.gateway.connect({ provider: 'gemini-compatible', name: 'goog', baseUrl: at.upstream.url });
     at.upstream.always(stream(geminiStream({ text: ['hi'] })));
     const reply = await at.gateway.ask('/v1/chat/completions', {

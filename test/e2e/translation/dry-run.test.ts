@@ -88,7 +88,7 @@ describe('a dry run', () => {
 
   for (const [path, body] of Object.entries(requests)) {
     for (const [name, upstream] of Object.entries(upstreams)) {
-      it(`${path} to ${name}: says what the request itself then says, and sends nothing`, async () => {
+      it(`${path} to ${name}: reports what the real request reports, and sends nothing`, async () => {
         const headers = 'headers' in upstream ? upstream.headers : {};
         at.upstream.always(stream(upstream.answer({ text: ['ho'] }), 'whole', headers));
         const planned = await ask(path, upstream.model, body, dry);
@@ -116,7 +116,7 @@ describe('a dry run', () => {
     assert.equal((await ask('/v1/chat/completions', 'anth/m-1', body)).status, 400);
   });
 
-  it('tells of every target of a combo', async () => {
+  it('reports every target of a combo', async () => {
     await at.gateway.cliJson(
       ...['combo', 'create', 'both', '--strategy', 'priority', '--target', 'up/m-1', '--target', 'goog/m-1'],
     );
@@ -133,7 +133,7 @@ describe('a dry run', () => {
     assert.ok(targets[1]?.dropped.includes('logit_bias'));
   });
 
-  it('is refused as the request itself, and leaves no entry in the ledger', async () => {
+  it('is refused like the real request, and leaves no entry in the ledger', async () => {
     const body = requests['/v1/messages'] ?? {};
     const unknown = await ask('/v1/messages', 'nobody/none', body, dry);
     assert.equal(unknown.status, 404);
@@ -148,7 +148,7 @@ describe('a dry run', () => {
       assert.equal(ids.includes(reply.header('x-request-id') ?? ''), false);
   });
 
-  it('is never taken for the request itself where a path knows no dry run', async () => {
+  it('is never sent for real if a path has no dry run', async () => {
     at.upstream.always(stream(''));
     for (const path of ['/v1/images/generations', '/v1/messages/count_tokens', '/v1/responses/compact']) {
       const reply = await at.gateway.ask(path, { model: 'up/m-1', prompt: 'a cat' }, dry);

@@ -56,7 +56,7 @@ function blocksOf(text: string): object[] {
 const assistantIn = (body: Buffer | undefined) =>
   JSON.parse(body?.toString() ?? '').messages.find(({ role }: { role: string }) => role === 'assistant');
 
-describe('what a chat upstream encrypts', () => {
+describe('reasoning that a chat upstream encrypts', () => {
   for (const kind of ['streamed', 'whole'] as const) {
     it(`comes back to it through Claude’s format, ${kind}, and to no other`, async () => {
       const asked = { model: chat.model, tools, stream: kind === 'streamed', messages: [question] };
@@ -85,7 +85,7 @@ describe('what a chat upstream encrypts', () => {
     });
   }
 
-  it('comes back through the responses format, and is left out once where it is refused', async () => {
+  it('comes back through the responses format, and is omitted once if it is refused', async () => {
     at.upstream.script([json(200, whole)]);
     const asked = { model: chat.model, input: [question], store: false };
     const first = await at.gateway.ask(responses.path, asked);
@@ -104,7 +104,7 @@ describe('what a chat upstream encrypts', () => {
   });
 });
 
-describe('what Anthropic encrypts for a chat client', () => {
+describe('reasoning that Anthropic encrypts for a chat client', () => {
   const content = [
     { type: 'thinking', thinking: 'A file.', signature: 'EqQBsig' },
     { type: 'tool_use', id: 'call_a', name: 'list', input: {} },
@@ -187,7 +187,7 @@ describe('what Anthropic encrypts for a chat client', () => {
 });
 
 describe('reasoning that a chat server encrypted', () => {
-  it('is left out where another one does not know the member that bears it', async () => {
+  it('is omitted if another server does not know the field that carries it', async () => {
     const reasoning_details = [{ type: 'reasoning.encrypted', data: 'gAAAA', id: 'rs_1', index: 0 }];
     const history = [question, { role: 'assistant', content: 'Yes', reasoning_details }, question];
     const strict = {

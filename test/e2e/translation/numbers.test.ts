@@ -16,7 +16,7 @@ const request = (streamed: boolean) =>
 const answer = `{"id":"msg_1","type":"message","role":"assistant","model":"m-1","content":[{"type":"tool_use","id":"call_2","name":"find","input":${input}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":5,"output_tokens":7}}`;
 const sent = async (index: number) => (await (await at.upstream.request(index)).whole).toString();
 
-describe('numbers in a body that is written anew', () => {
+describe('numbers in a rewritten body', () => {
   before(() =>
     at.gateway.connect({ provider: 'responses-compatible', name: 'open', baseUrl: at.upstream.url }),
   );
@@ -34,7 +34,7 @@ describe('numbers in a body that is written anew', () => {
     assert.ok(reply.text.includes(`"input":${input}`), reply.text);
   });
 
-  it('keep their digits in a request that is sent again without what is sealed', async () => {
+  it('keep their digits in a request that is retried without encrypted reasoning', async () => {
     const error = {
       type: 'invalid_request_error',
       message: 'messages.1.content.0: Invalid `signature` in `thinking` block',
@@ -47,7 +47,7 @@ describe('numbers in a body that is written anew', () => {
     assert.ok(again.includes(`"input":${input}`) && again.includes(tool), again);
   });
 
-  it('keep their digits in a conversation that is kept, and in the request that continues it', async () => {
+  it('keep their digits in a stored conversation, and in the request that continues it', async () => {
     const parameters = tool.slice(tool.indexOf('{"type"'), -1);
     const tools = `[{"type":"function","name":"find","parameters":${parameters}}]`;
     const call = `{"type":"function_call","call_id":"call_1","name":"find","arguments":${JSON.stringify(input)},"extra":${input}}`;

@@ -18,7 +18,7 @@ const upstreams = [
   ['up/m-1', chatStream({ text: [], tools }).text],
 ] as const;
 
-describe('a client that asks for one call at a time', () => {
+describe('a client that disables parallel tool calls', () => {
   before(async () => {
     const baseUrl = at.upstream.url;
     await at.gateway.connect({ provider: 'gemini-compatible', name: 'goog', baseUrl });
@@ -41,7 +41,7 @@ describe('a client that asks for one call at a time', () => {
     };
     const one = { tool_choice: { type: 'auto', disable_parallel_tool_use: true } };
 
-    it(`gets the first alone from ${model}, and all when nothing is said`, async () => {
+    it(`gets only the first call from ${model}, and all by default`, async () => {
       for (const streamed of [true, false]) {
         assert.equal(await ask(streamed, one), 1);
         assert.equal(await ask(streamed, {}), 2);

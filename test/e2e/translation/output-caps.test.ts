@@ -13,10 +13,10 @@ const tooMany = (most: number, asked: number) =>
     `max_tokens is too large: ${asked}. This model supports at most ${most} completion tokens, whereas you provided ${asked}.`,
   );
 
-describe('more tokens than the model writes', () => {
+describe('an output limit above the model’s maximum', () => {
   before(() => at.gateway.connect({ provider: 'gemini-compatible', name: 'goog', baseUrl: at.upstream.url }));
 
-  it('are lowered to what the provider names, at once the next time, and told', async () => {
+  it('is lowered to what the provider names, in advance the next time, and reported', async () => {
     at.upstream.script(
       [tooMany(8192, 32_000)],
       [json(200, chat.answer())],
@@ -42,7 +42,7 @@ describe('more tokens than the model writes', () => {
     assert.deepEqual({ ...after, max_tokens: 32_000 }, before, 'nothing else is changed');
   });
 
-  it('are named as the client called them, whatever the provider calls them', async () => {
+  it('is named by the client’s field, whatever the provider calls it', async () => {
     at.upstream.script(
       [
         json(400, {
@@ -81,7 +81,7 @@ describe('more tokens than the model writes', () => {
     assert.equal(sentBodies()[1].generationConfig.maxOutputTokens, 8192);
   });
 
-  it('that only this conversation leaves no room for are lowered for it alone', async () => {
+  it('that only exceeds the rest of the context is lowered for this conversation alone', async () => {
     const room =
       "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 32768 tokens and your request has 1000 input tokens (32000 > 32768 - 1000).";
     at.upstream.script([refused(room)], [json(200, chat.answer())], [json(200, chat.answer())]);
@@ -95,7 +95,7 @@ describe('more tokens than the model writes', () => {
     );
   });
 
-  it('are lowered once, and not without end', async () => {
+  it('is lowered once, not in a loop', async () => {
     at.upstream.respond((request) => {
       const asked = Number(JSON.parse(request.body.toString()).max_tokens);
       return [tooMany(asked - 1, asked)];
@@ -108,7 +108,7 @@ describe('more tokens than the model writes', () => {
     assert.equal(at.upstream.requests.length, 2);
   });
 
-  it('are left to the provider where the request is in its own format, byte for byte', async () => {
+  it('is left to the provider if the request is in its own format, byte for byte', async () => {
     at.upstream.script([tooMany(8192, 32_000)], [tooMany(8192, 32_000)]);
     const body = '{"model":"up/small", "max_tokens":32000,"messages":[{"role":"user","content":"hi"}]}';
     const reply = await at.gateway.ask(chat.path, body);

@@ -16,8 +16,8 @@ const question = (model: string) =>
     temperature: 0.5,
   });
 
-describe('what only tunes an answer and is refused by the provider', () => {
-  it('is left out of a translated request, at once the next time, and named', async () => {
+describe('an optional parameter that the provider refuses', () => {
+  it('is omitted from a translated request, in advance the next time, and reported', async () => {
     const message = "Unsupported parameter: 'reasoning_effort' is not supported with this model.";
     at.upstream.script([refused(message)], [json(200, chat.answer())], [json(200, chat.answer())]);
     const first = await at.gateway.ask(messages.path, question('up/plain'));
@@ -33,7 +33,7 @@ describe('what only tunes an answer and is refused by the provider', () => {
     assert.equal(after.temperature, 0.5);
   });
 
-  it('may be more than one thing', async () => {
+  it('may be one of several', async () => {
     at.upstream.script(
       [refused('reasoning_effort: Extra inputs are not permitted', 422)],
       [refused('temperature: Extra inputs are not permitted', 422)],
@@ -44,7 +44,7 @@ describe('what only tunes an answer and is refused by the provider', () => {
     assert.deepEqual(reply.header('x-gateway-dropped')?.split(',').sort(), ['temperature', 'thinking']);
   });
 
-  it('stays where the error is about a value, about something else, or comes again', async () => {
+  it('is kept if the error is about a value or something else, or comes again', async () => {
     for (const message of ['temperature must be at most 1', 'Unknown model', 'messages: not supported']) {
       at.upstream.script([refused(message)]);
       const reply = await at.gateway.ask(messages.path, question('up/strict'));
@@ -55,7 +55,7 @@ describe('what only tunes an answer and is refused by the provider', () => {
     assert.equal((await at.gateway.ask(messages.path, question('up/strict'))).status, 400);
   });
 
-  it('is the client’s own matter in a request of the provider’s format', async () => {
+  it('is left alone in a request of the provider’s own format', async () => {
     at.upstream.script([refused("Unsupported parameter: 'temperature'")]);
     const reply = await at.gateway.ask(chat.path, chat.request({ temperature: 0.5 }));
     assert.equal(reply.status, 400);

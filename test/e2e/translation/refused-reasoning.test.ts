@@ -27,7 +27,7 @@ const thought = messages.request({
 });
 
 describe('encrypted reasoning that its vendor refuses', () => {
-  it('is left out, once, at the same target, and the answer says so', async () => {
+  it('is omitted once at the same target, and the answer says so', async () => {
     at.upstream.script([refused(badSignature)], [json(200, messages.answer())]);
     const reply = await at.gateway.ask(messages.path, thought);
     assert.equal(reply.status, 200, reply.text);
@@ -42,14 +42,14 @@ describe('encrypted reasoning that its vendor refuses', () => {
     ]);
   });
 
-  it('is left out of a streamed request too', async () => {
+  it('is omitted from a streamed request too', async () => {
     at.upstream.script([refused(badSignature)], [stream(messages.stream().text)]);
     const reply = await at.gateway.ask(messages.path, { ...thought, stream: true });
     assert.equal(reply.status, 200, reply.text);
     assert.match(reply.text, /message_stop/);
   });
 
-  it('is not looked for behind another error, nor twice, nor where there is none', async () => {
+  it('is not removed after another error, twice, or when there is none', async () => {
     at.upstream.script([refused('max_tokens: too large')]);
     assert.equal((await at.gateway.ask(messages.path, thought)).status, 400);
     at.upstream.script([refused(badSignature)], [refused(badSignature)]);
@@ -61,7 +61,7 @@ describe('encrypted reasoning that its vendor refuses', () => {
     assert.equal(at.upstream.requests.length, 1);
   });
 
-  it('of the responses format goes with the ids of what followed it', async () => {
+  it('of the responses format is removed with the ids of the items after it', async () => {
     const error = {
       message: 'The encrypted content could not be verified.',
       code: 'invalid_encrypted_content',
@@ -82,7 +82,7 @@ describe('encrypted reasoning that its vendor refuses', () => {
     ]);
   });
 
-  it('that was carried in another format is left out of the translated request', async () => {
+  it('that was embedded in another format is omitted from the translated request', async () => {
     at.upstream.script([refused(badSignature)], [json(200, messages.answer())]);
     const encrypted = embedEncryptedReasoning({
       format: 'anthropic-messages',

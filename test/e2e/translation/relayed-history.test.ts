@@ -51,7 +51,7 @@ async function relayed(model: string, own: string) {
 }
 
 describe('reasoning of earlier turns in a chat request that is passed on', () => {
-  it('is left out where the server refuses it, named, and nothing else changes', async () => {
+  it('is omitted and reported if the server refuses it, and nothing else changes', async () => {
     const { body, message, reply } = await relayed('strict/m-1', '"reasoning_content": "Hm.",');
     assert.deepEqual(Object.keys(message), ['role', 'content', 'tool_calls']);
     assert.equal(reply.header('x-gateway-dropped'), 'messages.reasoning_content');
@@ -59,7 +59,7 @@ describe('reasoning of earlier turns in a chat request that is passed on', () =>
     for (const exact of [call, '"n_unknown": 12345678901234567890']) assert.ok(body.includes(exact), body);
   });
 
-  it('has the name that the server knows', async () => {
+  it('gets the field name that the server expects', async () => {
     const groq = await relayed('renaming/m-1', '"reasoning_content": "Hm.",');
     assert.equal(groq.message.reasoning, 'Hm.');
     assert.equal('reasoning_content' in groq.message, false);
@@ -67,7 +67,7 @@ describe('reasoning of earlier turns in a chat request that is passed on', () =>
     assert.equal((await relayed('thinking/m-1', '"reasoning": "Hm.",')).message.reasoning_content, 'Hm.');
   });
 
-  it('stays as it was written where it is taken, or nobody knows', async () => {
+  it('stays unchanged if the server accepts it, or if that is unknown', async () => {
     for (const model of ['thinking/m-1', 'open/m-1', 'details/m-1']) {
       const own = '"reasoning_content" : "Hm.",';
       assert.equal((await relayed(model, own)).body, history('m-1', own));
@@ -78,7 +78,7 @@ describe('reasoning of earlier turns in a chat request that is passed on', () =>
     assert.equal((await relayed('strict/m-1', inText)).body, history('m-1', inText));
   });
 
-  it('is taken out where it is refused, at once the next time', async () => {
+  it('is removed when it is refused, in advance the next time', async () => {
     const said = "messages.1.assistant.reasoning_content: property 'reasoning_content' is unsupported";
     upstream.script(
       [json(400, chat.error(said, 'invalid_request_error'))],
@@ -95,7 +95,7 @@ describe('reasoning of earlier turns in a chat request that is passed on', () =>
     assert.equal('reasoning_content' in sentBody().messages[1], false);
   });
 
-  it('is said to be none where the server wants some before each call', async () => {
+  it('is sent empty if the server requires it before each call', async () => {
     const said = 'The `reasoning_content` in the thinking mode must be passed back to the API.';
     upstream.script([json(400, chat.error(said, 'invalid_request_error'))], [json(200, chat.answer())]);
     const reply = await gateway.ask(chat.path, history('thinking/m-1', ''));
@@ -104,7 +104,7 @@ describe('reasoning of earlier turns in a chat request that is passed on', () =>
     assert.ok(sent()[1]?.includes(call));
   });
 
-  it('goes without Google’s signatures of calls to strict servers', async () => {
+  it('is sent without Google’s call signatures to strict servers', async () => {
     upstream.script([json(200, chat.answer())]);
     const signed = call.replace(
       '"type"',
@@ -124,7 +124,7 @@ describe('reasoning that another format encrypted, in a request of the upstream�
     id: 'rs_1',
   };
 
-  it('is taken out of Anthropic’s before it is sent', async () => {
+  it('is removed from Anthropic’s before it is sent', async () => {
     const use = { type: 'tool_use', id: 'toolu_1', name: 'list', input: {} };
     for (const [name, signature] of [
       ['anth', embedEncryptedReasoning(encrypted)],
@@ -150,7 +150,7 @@ describe('reasoning that another format encrypted, in a request of the upstream�
     }
   });
 
-  it('stays when nobody signed it, at servers that sign nothing and want their thoughts back', async () => {
+  it('stays if it is unsigned, for servers that sign nothing and need their reasoning back', async () => {
     const thought = '{"type": "thinking", "thinking": "Hm.", "signature": ""}';
     const use = '{"type": "tool_use", "id": "toolu_1", "name": "list", "input": {}}';
     const result = '{"type": "tool_result", "tool_use_id": "toolu_1", "content": "a.txt"}';
@@ -165,7 +165,7 @@ describe('reasoning that another format encrypted, in a request of the upstream�
     }
   });
 
-  it('keeps the model thinking where it can think without the thoughts before', async () => {
+  it('keeps thinking enabled if the model can think without its earlier thoughts', async () => {
     const block = { type: 'thinking', thinking: 'Hm.', signature: embedEncryptedReasoning(encrypted) };
     const use = { type: 'tool_use', id: 'toolu_1', name: 'list', input: {} };
     upstream.script([json(200, messages.answer())]);
@@ -182,7 +182,7 @@ describe('reasoning that another format encrypted, in a request of the upstream�
     assert.deepEqual(sentBody().thinking, { type: 'adaptive', display: 'omitted' });
   });
 
-  it('is taken out of OpenAI’s, Google’s and chat’s before it is sent', async () => {
+  it('is removed from OpenAI’s, Google’s and chat’s before it is sent', async () => {
     const anthropic: EncryptedReasoning = { format: 'anthropic-messages', kind: 'signature', value: 'c2ln' };
     upstream.script([json(200, responses.answer())]);
     const own = { type: 'reasoning', id: 'rs_68', summary: [], encrypted_content: 'gAAAA' };

@@ -56,7 +56,7 @@ describe('a newer data set', () => {
     await at.gateway.connect({ provider: 'openrouter', name: 'openrouter', baseUrl: at.upstream.url });
   });
 
-  it('gives a model that came out today its price, in a gateway that runs, until it is undone', async () => {
+  it('gives a new model its price in a running gateway, until it is undone', async () => {
     assert.deepEqual(await costOf('stepfun/step-99'), [null, null]);
     writeFileSync(
       file,
@@ -109,7 +109,7 @@ describe('a newer data set', () => {
   });
 });
 
-describe('what the catalogue knows of a model', () => {
+describe('catalogue data of a model', () => {
   before(async () => {
     await at.gateway.connect({ provider: 'opencode', name: 'opencode', baseUrl: at.upstream.url });
     await at.gateway.connect({ provider: 'groq', name: 'groq', baseUrl: at.upstream.url });
@@ -133,7 +133,7 @@ describe('what the catalogue knows of a model', () => {
     }
   });
 
-  it('lowers what a translated request asks for to what the model writes, and says so', async () => {
+  it('lowers the output limit of a translated request to the model’s maximum, and says so', async () => {
     at.upstream.always(json(200, chatAnswer()));
     const model = 'groq/openai/gpt-oss-120b';
     const limit = (await at.gateway.cliJson('catalog', 'show', model))['output_limit'];
@@ -147,7 +147,7 @@ describe('what the catalogue knows of a model', () => {
     assert.equal(same.header('x-gateway-lowered'), undefined, 'what is not translated is not changed');
   });
 
-  it('stands in the list of models where tools look for it', async () => {
+  it('is in the list of models where tools look for it', async () => {
     const list = await at.gateway.send({
       method: 'GET',
       path: '/v1/models/opencode/claude-opus-4-5',

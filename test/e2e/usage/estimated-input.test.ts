@@ -60,7 +60,7 @@ describe('the input of an answer whose upstream counts it at the end', () => {
     assert.deepEqual([begun?.['input_tokens'], begun?.['cache_read_input_tokens']], [40, 60]);
   });
 
-  it('is estimated in the same way for the ledger where the end never comes', async () => {
+  it('is estimated in the same way for the ledger if the end never comes', async () => {
     const { content, preamble } = chatStream();
     at.upstream.always(open(), chunk(preamble + content.join('')), reset());
     const reply = await at.gateway.ask(messages.path, question('up/m-1'));
@@ -69,7 +69,7 @@ describe('the input of an answer whose upstream counts it at the end', () => {
     assert.deepEqual([estimated, usage?.['input']], [true, begun?.['input_tokens']]);
   });
 
-  it('is not told ahead in an answer that comes whole', async () => {
+  it('is not estimated in an answer that comes whole', async () => {
     at.upstream.always(stream(chatStream().text, 'whole'));
     const reply = await at.gateway.ask(messages.path, question('up/m-1', { stream: false }));
     assert.equal(JSON.parse(reply.text).usage.input_tokens, 12);

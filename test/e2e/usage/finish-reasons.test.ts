@@ -27,7 +27,7 @@ function streamIn(format: Conversing): { text: string; raw: string } {
   }
 }
 
-describe('why an answer ended', () => {
+describe('the finish reason of an answer', () => {
   let started: ProviderGateway;
   let gateway: ProviderGateway['gateway'];
   let upstream: ProviderGateway['upstream'];
@@ -58,7 +58,7 @@ describe('why an answer ended', () => {
       );
     });
 
-  it('is shown, filtered by and explained', async () => {
+  it('can be shown, filtered by and explained', async () => {
     upstream.always(json(200, JSON.stringify({ ...messages.answer({}), stop_reason: 'max_tokens' })));
     const asked = [messages, chat].map(({ path, request }) =>
       gateway.ask(path, request({ model: 'anthropic/claude-opus-4-7' })),
@@ -77,7 +77,7 @@ describe('why an answer ended', () => {
     assert.match(explained.stdout, /Finish reason: length \(the provider: max_tokens\)/);
   });
 
-  it('is not known of an answer that failed', async () => {
+  it('is unknown for an answer that failed', async () => {
     upstream.always(json(400, '{"error":{"message":"no"}}'));
     const reply = await gateway.ask(chat.path, chat.request({ model: 'openai/gpt-5.4' }));
     const row = await gateway.entry(reply.header('x-request-id'));

@@ -28,7 +28,7 @@ const usage = async (key: string, query = '') => {
 };
 
 describe('GET /v1/usage', () => {
-  it('tells the holder of a key what it has used, and what is left of its limits', async () => {
+  it('shows the holder of a key its usage, and what is left of its limits', async () => {
     const [format] = formats;
     const mine = String((await at.gateway.cliJson('keys', 'add', 'mine', '--rpm', '50', '--json'))['key']);
     at.upstream.always(open(), chunk(format.stream({ text: ['hello'] }).text), end());
@@ -48,7 +48,7 @@ describe('GET /v1/usage', () => {
     assert.deepEqual([limit?.metric, limit?.limit, limit?.spent, limit?.remaining], ['requests', 50, 2, 48]);
   });
 
-  it('tells it by day, model and tag', async () => {
+  it('shows it by day, model and tag', async () => {
     const [format] = formats;
     const mine = String((await at.gateway.cliJson('keys', 'add', 'tagged', '--label', 'app=x'))['key']);
     at.upstream.always(open(), chunk(format.stream({ text: ['hello'] }).text), end());
@@ -73,14 +73,14 @@ describe('GET /v1/usage', () => {
       assert.equal((await usage(mine, query)).status, 400, query);
   });
 
-  it('takes a number of days, and refuses what is none', async () => {
+  it('accepts a number of days, and refuses other values', async () => {
     const { body } = await usage(at.gateway.key, '?days=1');
     assert.equal(Date.parse(body.to) - Date.parse(body.from), 86_400_000);
     for (const days of ['0', 'many', '1.5', '400'])
       assert.equal((await usage(at.gateway.key, `?days=${days}`)).status, 400, days);
   });
 
-  it('wants a key', async () => {
+  it('requires a key', async () => {
     assert.equal((await usage('sk-unknown')).status, 401);
   });
 });

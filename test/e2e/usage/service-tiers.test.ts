@@ -100,7 +100,7 @@ describe('the service tier that an answer names', () => {
   after(() => started.stop());
 
   for (const client of conversing)
-    it(`decides over the price, in whole answers and streams, for clients of ${client}`, async () => {
+    it(`determines the price, in whole answers and streams, for clients of ${client}`, async () => {
       const asked = cases.flatMap((one) => [false, true].map((stream) => ({ ...one, stream })));
       let says = '';
       upstream.respond(({ body, path }) => {
@@ -147,7 +147,7 @@ describe('the service tier that an answer names', () => {
     assert.deepEqual([row.served_tier, row.cost_usd], ['flex', 0.015]);
   });
 
-  it('stands beside the one that was asked for, in the ledger and in its sums', async () => {
+  it('is stored beside the requested one, in the ledger and in its sums', async () => {
     upstream.respond(({ path }) => [json(200, answerIn(formatAsked(path), 'default', false)[0])]);
     const replies = [
       await gateway.ask(chat.path, chat.request({ model: 'openai/gpt-5.4', service_tier: 'priority' })),
@@ -184,7 +184,7 @@ describe('the service tier that an answer names', () => {
     assert.match(explained.stdout, /Service tier: asked for priority, served by default/);
   });
 
-  it('is asked for in the words of each format, or named as left out', async () => {
+  it('is requested in the terms of each format, or reported as dropped', async () => {
     const seen: unknown[] = [];
     upstream.respond(({ body, path }) => {
       const { service_tier, serviceTier } = JSON.parse(body.toString()) as Record<string, unknown>;

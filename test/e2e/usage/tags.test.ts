@@ -56,7 +56,7 @@ describe('tags of requests', () => {
   const usage = async (...flags: string[]) =>
     (await at.gateway.cliJson('usage', ...flags))['usage'] as Record<string, unknown>[];
 
-  it('come from the key, from rules and from the header, in that order, and stay here', () => {
+  it('come from the key, from rules and from the header, in that order, and are not sent upstream', () => {
     assert.deepEqual(
       rows.map(({ tags }) => tags),
       [
@@ -83,7 +83,7 @@ describe('tags of requests', () => {
     }
   });
 
-  it('are refused where a header may not name them: nobody spends the budget of another team', async () => {
+  it('are refused if a header may not set them: nobody spends the budget of another team', async () => {
     for (const header of ['team=core', 'owner=Ann Smith', 'ticket=1,app=mine']) {
       const reply = await ask(plain, { 'x-gateway-tags': header });
       assert.equal(reply.status, 400, reply.text);
@@ -91,7 +91,7 @@ describe('tags of requests', () => {
     }
   });
 
-  it('are what requests are found and summed up by', async () => {
+  it('can be used to find and sum up requests', async () => {
     const [first, second] = rows.map(({ id }) => id);
     assert.deepEqual(
       (await logs('--tag', 'team=core', '--tag', 'batch')).map(({ id }) => id),
@@ -114,7 +114,7 @@ describe('tags of requests', () => {
     assert.match(table.stdout, /^all +2 +0 +2000 +0 +\$2\.00/m, 'a request with many tags is one request');
   });
 
-  it('are in the management API, whose one request says what the command says', async () => {
+  it('are in the management API, with the same result as the command', async () => {
     const get = async (path: string) => {
       const reply = await at.gateway.manage('GET', encodeURI(path));
       assert.equal(reply.status, 200, reply.text);
@@ -140,7 +140,7 @@ describe('tags of requests', () => {
     assert.deepEqual(await keys("labels.env='ci'"), ['builds']);
   });
 
-  it('have budgets, which tell how far they are used, before and after a restart', async () => {
+  it('have budgets, which report their usage before and after a restart', async () => {
     const member = await key({ name: 'member', team: 'ops', labels: { env: 'prod' } });
     const other = await key({ name: 'other', labels: { env: 'prod' } });
     for (const input of [
@@ -191,7 +191,7 @@ describe('tags of requests', () => {
     assert.equal((await ask(at.gateway.key, { 'x-gateway-tags': 'env=prod' })).status, 402);
   });
 
-  it('change with the key, and its name outlives it', async () => {
+  it('follow changes of the key, whose name outlives it', async () => {
     const edit = (...flags: string[]) => at.gateway.cliJson('keys', 'edit', 'builds', ...flags);
     const edited = await edit(
       '--label',

@@ -254,7 +254,7 @@ describe('usage', () => {
       }
     }
 
-    it('that is none does not make the stream look broken', async () => {
+    it('that is invalid does not make the stream look broken', async () => {
       const text = opening + completed({ ...common, instructions: long, usage: null });
       at.upstream.script([stream(text)]);
       const reply = await streamed(responses);
