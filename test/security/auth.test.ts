@@ -29,16 +29,16 @@ describe('logging in', () => {
     assert.equal(token_ttl, 600);
   });
 
-  it('AC-06 lets the token do without the password', async () => {
+  it('AC-06 accepts the token without the password', async () => {
     const token = await at.login('admin');
     for (let count = 0; count < 20; count += 1) assert.equal((await enter({ token })).status, 200);
   });
 
-  it('AC-07 refuses another token', async () => {
+  it('AC-07 refuses an unknown token', async () => {
     challenged(await enter({ token: 'badtoken' }));
   });
 
-  it('AC-13 refuses who shows nothing', async () => {
+  it('AC-13 refuses requests without credentials', async () => {
     challenged(await enter());
     challenged(await at.call('GET', '/api/services/management'));
   });
@@ -54,7 +54,7 @@ describe('logging in', () => {
     assert.deepEqual(names(nobody), names(wrong));
   });
 
-  it('AC-16 and AC-17 go by the token alone, whatever stands in Authorization', async () => {
+  it('AC-16 and AC-17 use the token alone, whatever is in Authorization', async () => {
     const { token } = at.admin;
     assert.equal((await enter({ token, basic: ['admin', 'wrong'] })).status, 200);
     challenged(await enter({ token: 'badtoken', basic: right }));
@@ -113,7 +113,7 @@ describe('logging in', () => {
     }
   });
 
-  it('AC-20 counts every character of a token', async () => {
+  it('AC-20 compares every character of a token', async () => {
     const { token } = at.admin;
     assert.equal((await enter({ token: `${token}  ` })).status, 200, 'HTTP trims');
     const flipped = `${token.slice(0, 20)}${token[20] === 'A' ? 'B' : 'A'}${token.slice(21)}`;
@@ -215,7 +215,7 @@ describe('logging in', () => {
     assert.equal(heads.size, secrets.length, 'no common prefix beyond the tag');
   });
 
-  it('AC-31 and AC-32 know who asks for the token', async () => {
+  it('AC-31 and AC-32 authenticate the request for a token', async () => {
     const ui = (await at.call('GET', '/api/auth?requester_type=ui', { basic: right })).json();
     assert.equal(ui['requester_type'], 'ui');
     assert.equal(ui['token_ttl'], 3600);
@@ -250,7 +250,7 @@ describe('logging in', () => {
     for (const each of [token, next]) assert.equal((await enter({ token: each })).status, 200);
   });
 
-  it('AC-84 and SC-63 the keys of models open nothing here, nor the tokens of here any model', async () => {
+  it('AC-84 and SC-63 gateway keys open no management path, and management tokens open no model path', async () => {
     const { key } = at.gateway;
     challenged(await enter({ token: key }));
     challenged(await enter({ headers: { authorization: `Bearer ${key}` } }));
@@ -289,7 +289,7 @@ describe('logging in', () => {
     assert.equal(await count(), before, 'no token was made');
   });
 
-  it('AC-88 repeats nothing that was shown', async () => {
+  it('AC-88 echoes no credential', async () => {
     const secret = 'Zq7-a-very-recognisable-secret';
     const replies = [
       await enter({ token: secret }),

@@ -144,7 +144,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  it('SC-26 may read nothing: no origin is allowed, whatever is asked', async () => {
+  it('SC-26 may read nothing: no origin is allowed, whatever the request', async () => {
     for (const origin of [...evil(), own()]) {
       const replies = [
         await at.call('GET', '/api/keys', { token: at.admin.token, headers: { origin } }),

@@ -62,7 +62,7 @@ describe('in a real browser whose user has logged in, pages of other origins', {
   });
   afterEach(() => closed(page));
 
-  it('SC-21 could send the login with a form, if a server let them', async () => {
+  it('SC-21 could send the login with a form, if a server accepted it', async () => {
     attacker.show('/control', plantingForm(`http://127.0.0.1:${careless.port}/planted`));
     await attacked(attackers('/control'), `http://127.0.0.1:${careless.port}/planted`);
     const sent = careless.asked.find(({ method, path }) => method === 'POST' && path === '/planted');
@@ -107,7 +107,7 @@ describe('in a real browser whose user has logged in, pages of other origins', {
     assert.deepEqual(await counts(), before);
   });
 
-  it('SC-23 get no token, by no means that pages have', async () => {
+  it('SC-23 get no token by any means that pages have', async () => {
     const before = await counts();
     const url = `${gateway()}/api/auth`;
     attacker.show(

@@ -44,7 +44,7 @@ describe('the tools of the machine over the management API', () => {
     await put('bin/codex', '#!/bin/sh\nexit 3\n', 0o755);
   });
 
-  it('says where every tool is and points, in the form of the specification', async () => {
+  it('lists every tool with its location and target, in the specified form', async () => {
     const reply = await admin('GET', '/api/cli-tools/all-statuses');
     assert.equal(reply.status, 200, reply.text);
     const all = reply.json() as unknown as Record<string, Status>;
@@ -168,7 +168,7 @@ describe('the tools of the machine over the management API', () => {
       assert.equal((await post(own)).status, 200, own);
   });
 
-  it('takes whole keys of its own alone, and keeps every other text to itself', async () => {
+  it('accepts only its own whole keys, and reveals no other text', async () => {
     for (const api_key of [`sk-${'0'.repeat(32)}`, 'sk-abcd…wxyz', 'sk-f0e62****']) {
       const reply = await admin('POST', settings('claude'), { api_key });
       refused(reply, 400, 'bad_request');
@@ -191,7 +191,7 @@ describe('the tools of the machine over the management API', () => {
     );
   });
 
-  it('says nothing of a file that it cannot read but its place', async () => {
+  it('reveals only the position of an error in a file that it cannot read', async () => {
     const secret = 'sk-nobodys-business-0123456789';
     await put('.continue/config.yaml', `a: *${secret}\nb: "${secret}\n  - ]${secret}: }\n`);
     await put('.codex/config.toml', `a = ${secret}\nb = "x" ${secret}\n`);
@@ -213,7 +213,7 @@ describe('the tools of the machine over the management API', () => {
     await put('.cline/data/settings/providers.json', '{}');
   });
 
-  it('tells of a folder that is none, without a stack', async () => {
+  it('reports an invalid folder without a stack trace', async () => {
     await put('.config/kilo', 'a file where a folder should be');
     const reply = await admin('POST', settings('kilo'), { model: 'auto' });
     refused(reply, 409, 'conflict');

@@ -5,7 +5,7 @@ import { firstResult, managed } from '../support/management/management.ts';
 const at = managed();
 const DAY = 86_400;
 
-it('lets the admin in after the clock was set back, and ends what would last longer for it', async () => {
+it('lets the admin in after the clock was set back, and ends tokens that would last longer for it', async () => {
   const basic = ['admin', at.admin.password] as const;
   const login = () => at.call('GET', '/api/auth', { basic });
   const before = await login();
@@ -37,7 +37,7 @@ it('lets the admin in after the clock was set back, and ends what would last lon
   assert.equal((await login()).status, 200);
 });
 
-it('asks for no day’s pause when the clock is set back during one', async () => {
+it('does not extend a pause when the clock is set back during it', async () => {
   const guess = () => at.call('GET', '/api/auth', { basic: ['nobody', 'wrong'] });
   let reply = await guess();
   for (let count = 0; count < 10 && reply.status !== 429; count += 1) reply = await guess();

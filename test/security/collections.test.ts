@@ -119,7 +119,7 @@ describe('collections', () => {
     assert.equal((await some("created_at>'2020-01-01T00:00:00Z'")).length, 7);
   });
 
-  it('AC-69 tell nothing of what may not be seen', async () => {
+  it('AC-69 reveal nothing that the caller may not see', async () => {
     for (const attribute of ['secret', 'hash', 'key', 'key_hash', 'password', '__proto__', 'constructor'])
       refused(await get(`?filter[]=${attribute}='x'`), 400, 'bad_request');
     const users = (query: string, token = at.admin.token) => at.call('GET', `/api/users?${query}`, { token });
@@ -141,7 +141,7 @@ describe('collections', () => {
     assert.equal(resources, undefined);
   });
 
-  it('AC-72 and SC-40 do what is asked to several at once, each with its result, up to a bound', async () => {
+  it('AC-72 and SC-40 act on several at once, each with its result, up to a bound', async () => {
     const made = firstResult(await post('/api/keys', { name: 'bulk' }));
     const reply = await post('/api/keys', {
       action: 'disable',
@@ -182,7 +182,7 @@ describe('collections', () => {
     }
   });
 
-  it('AC-73 refuse what they cannot do', async () => {
+  it('AC-73 refuse unknown actions', async () => {
     const [{ id } = { id: '' }] = (await list('?expand=resources')).resources ?? [];
     for (const action of ['explode', '', '__proto__', 'constructor', 'toString', 7, null, {}, ['disable']])
       refused(await post(`/api/keys/${id}`, { action }), 400, 'bad_request');
@@ -211,7 +211,7 @@ describe('collections', () => {
     refused(await at.call('GET', path, { token: at.admin.token }), 404, 'not_found');
   });
 
-  it('AC-76 and SC-33 are given no id, and nothing else that is the gateway’s to say', async () => {
+  it('AC-76 and SC-33 accept no id or other read-only field', async () => {
     for (const extra of [
       { id: '7' },
       { href: '/api/keys/7' },
@@ -239,7 +239,7 @@ describe('collections', () => {
     assert.equal(`${stderr}${stdout}`.includes(key), false);
   });
 
-  it('SC-50 of many who change the same with If-Match, one does', async () => {
+  it('SC-50 of many concurrent changes with If-Match, one succeeds', async () => {
     const made = firstResult(await post('/api/keys', { name: 'raced' }));
     const path = `/api/keys/${made['id']}`;
     const etag = (await at.call('GET', path, { token: at.admin.token })).header('etag');
@@ -258,7 +258,7 @@ describe('collections', () => {
     assert.equal(statuses.filter((status) => status === 412).length, 19);
   });
 
-  it('SC-50 of many who remove the same, one does', async () => {
+  it('SC-50 of many concurrent deletions, one succeeds', async () => {
     const made = firstResult(await post('/api/keys', { name: 'removed' }));
     const replies = await Promise.all(
       Array.from({ length: 20 }, () =>

@@ -9,7 +9,7 @@ describe('when something breaks inside of the gateway', () => {
   const get = (path: string) => at.call('GET', path, { token: at.admin.token });
   const alive = async () => assert.equal((await get('/api/keys')).status, 200);
 
-  it('SC-43 and SC-44 a fault in a handler is 500 without a word of it, and the process goes on', async () => {
+  it('SC-43 and SC-44 a fault in a handler is a 500 without details, and the process continues', async () => {
     await alive();
     at.fault({ sql: 'keys|connections|tasks', as: 'bug' });
     try {
@@ -37,7 +37,7 @@ describe('when something breaks inside of the gateway', () => {
     assert.match(at.gateway.output().stderr, /the management API failed/, 'the log has it');
   });
 
-  it('SC-45 lets nobody in while it cannot look who they are', async () => {
+  it('SC-45 lets nobody in while users cannot be read', async () => {
     at.fault({ sql: '.', as: 'disk' });
     try {
       for (const call of [

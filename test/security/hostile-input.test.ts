@@ -18,7 +18,7 @@ const ANSWER_MS = 120_000;
  * the clock; it is compared with that of a fixed piece of work in the same process; and a request that cost too much is
  * repeated, for a compiler or a garbage collection that ran meanwhile does not come every time, while a bad reader does.
  */
-describe('a request of a stranger', () => {
+describe('a request without credentials', () => {
   const meter = createMeter();
   let gateway: RunningGateway;
   let own = '';
@@ -74,7 +74,7 @@ describe('a request of a stranger', () => {
     await held(hostileBodies(own, [['POST', '/api/setup']]));
   });
 
-  it('is taken at /api/setup small, as it is and with its length', async () => {
+  it('is accepted at /api/setup if small, uncompressed and with a length', async () => {
     await meter.advance(3600);
     const json = JSON.stringify({ code: 'x', password: 'y' });
     const gzip = await setUp({ headers: { host: own, 'content-encoding': 'gzip' }, body: gzipSync(json) });
@@ -90,7 +90,7 @@ describe('a request of a stranger', () => {
     assert.equal((await setUp({ body: json.padEnd(16_384) })).status, 401);
   });
 
-  it('is held in little memory while its body does not come, and not for long', async () => {
+  it('takes little memory while its body does not come, and times out soon', async () => {
     await meter.advance(3600);
     const before = await meter.heldBytes();
     const clients: RawClient[] = [];

@@ -24,7 +24,7 @@ describe('the inventory of the management API', () => {
     operations = await operationsOf(at);
   });
 
-  it('SC-01 lets nobody in without credentials, but where that is said', async () => {
+  it('SC-01 lets nobody in without credentials, except where that is documented', async () => {
     for (const { method, open: documented, path, title } of operations) {
       const name = `${method} ${path}`;
       assert.equal(documented, open.has(name), `${title}: what the document says of it`);
@@ -91,14 +91,14 @@ describe('the inventory of the management API', () => {
     }
   });
 
-  it('SC-02 lists in its document what it lists at its door', async () => {
+  it('SC-02 lists the same paths in its document and at its entry point', async () => {
     const entry = (await at.call('GET', '/api', { token: at.admin.token })).json();
     const listed = (entry['collections'] as { name: string }[]).map(({ name }) => `/api/${name}`);
     const documented = new Set(operations.filter(({ item }) => item !== null).map(({ path }) => path));
     assert.deepEqual(listed, [...documented].sort());
   });
 
-  it('SC-68 is held by whole members: a part of one is noticed, and a time in another form', async () => {
+  it('SC-68 is checked on whole objects: a missing field or a time in another form is noticed', async () => {
     const document = (await at.call('GET', '/api/openapi.json', { token: at.admin.token })).json();
     const page = '/api/services?expand=resources';
     const whole = await at.call('GET', page, { token: at.admin.token });

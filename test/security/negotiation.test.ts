@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { openClient, type Reply } from '../support/clients/client.ts';
 import { challenged, managed, refused } from '../support/management/management.ts';
 
-describe('what the management API says and hears', () => {
+describe('content negotiation of the management API', () => {
   const at = managed();
   const get = (path: string, more = {}) => at.call('GET', path, { token: at.admin.token, ...more });
   const accepting = (accept: string, more = {}) => get('/api/users', { headers: { accept }, ...more });
@@ -29,7 +29,7 @@ describe('what the management API says and hears', () => {
       refused(await accepting(accept), 415, 'unsupported_media_type');
   });
 
-  it('AC-51 takes no Accept, any, and what is made of JSON', async () => {
+  it('AC-51 accepts no Accept header, */*, and JSON types', async () => {
     const accepts = [
       '*/*',
       'application/*',
@@ -46,7 +46,7 @@ describe('what the management API says and hears', () => {
     assert.equal((await get('/api/users')).status, 200);
   });
 
-  it('AC-52 asks who it is first', async () => {
+  it('AC-52 authenticates first', async () => {
     challenged(await accepting('application/xml', { token: 'badtoken' }));
   });
 
@@ -62,7 +62,7 @@ describe('what the management API says and hears', () => {
     }
   });
 
-  it('AC-54 says that a body is no JSON, and nothing of the parser', async () => {
+  it('AC-54 says that a body is not JSON, without details of the parser', async () => {
     for (const body of ['{', '{"name":}', '{"name":"x"', "{'name':'x'}", 'name=x', '\u0000', '{"a":1}{']) {
       const reply = await at.call('POST', '/api/keys', { token: at.admin.token, body });
       refused(reply, 400, 'bad_request');
@@ -70,7 +70,7 @@ describe('what the management API says and hears', () => {
     }
   });
 
-  it('SC-38 takes no bytes for text that are none', async () => {
+  it('SC-38 refuses text that is not UTF-8', async () => {
     const body = Buffer.from([...Buffer.from('{"name":"a'), 0xff, 0xc0, 0x80, ...Buffer.from('"}')]);
     const pairs = [
       ['content-type', 'application/json'],
@@ -89,7 +89,7 @@ describe('what the management API says and hears', () => {
     assert.equal(reply.header('set-cookie'), undefined);
   });
 
-  it('AC-56 and AC-57 shows its entry point to who may come in, and nothing of itself to others', async () => {
+  it('AC-56 and AC-57 shows its entry point to authenticated callers, and nothing to others', async () => {
     const entry = (await get('/api')).json();
     for (const member of [
       'name',
@@ -125,7 +125,7 @@ describe('what the management API says and hears', () => {
     challenged(await at.call('GET', '/api/v9999.9/users'));
   });
 
-  it('AC-60 says which verbs there are, and no more', async () => {
+  it('AC-60 lists the allowed methods, and no more', async () => {
     const reply = await at.call('OPTIONS', '/api/users');
     assert.ok(reply.status === 200 || reply.status === 204);
     assert.match(reply.header('allow') ?? '', /GET/);
@@ -136,7 +136,7 @@ describe('what the management API says and hears', () => {
     assert.equal(known.header('allow'), unknown.header('allow'), 'not what exists');
   });
 
-  it('AC-85 and SC-24 hears only to its own names', async () => {
+  it('AC-85 and SC-24 answers only under its own names', async () => {
     const { port } = at.gateway;
     const good = [
       own(),
@@ -192,14 +192,14 @@ describe('what the management API says and hears', () => {
     assert.ok(without === null || without.status === 400 || without.status === 403);
   });
 
-  it('SC-24 hears the name of an absolute target too', async () => {
+  it('SC-24 checks the host of an absolute target too', async () => {
     assert.equal((await get(`http://${own()}/api`)).status, 200);
     refused(await get('http://evil.example/api'), 403, 'forbidden');
     refused(await get(`http://${own()}/api`, { host: 'evil.example' }), 403, 'forbidden');
     refused(await get('http://evil.example@127.0.0.1/api'), 403, 'forbidden');
   });
 
-  it('SC-28 makes its hrefs of nothing that a client says', async () => {
+  it('SC-28 builds its hrefs from nothing that a client sends', async () => {
     const headers = {
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'https',
@@ -212,7 +212,7 @@ describe('what the management API says and hears', () => {
       assert.doesNotMatch((await get(path, { headers })).text, /evil/);
   });
 
-  it('AC-86 and SC-55 carries what protects an answer, on every answer', async () => {
+  it('AC-86 and SC-55 sends the protective headers with every answer', async () => {
     const replies = [
       await get('/api'),
       await get('/api/users'),
@@ -245,7 +245,7 @@ describe('what the management API says and hears', () => {
     assert.doesNotMatch(docs.text, /<script/i);
   });
 
-  it('AC-87 and SC-31 knows its verbs and refuses the others', async () => {
+  it('AC-87 and SC-31 refuses unknown methods', async () => {
     const { token } = at.admin;
     assert.equal((await at.call('HEAD', '/api/users', { token })).status, 200);
     assert.equal((await at.call('HEAD', '/api/users', { token })).text, '');
@@ -262,7 +262,7 @@ describe('what the management API says and hears', () => {
     }
   });
 
-  it('SC-29 and SC-30 takes no request whose end can be read in two ways', async () => {
+  it('SC-29 and SC-30 refuses requests whose end is ambiguous', async () => {
     const head = (lines: string) =>
       `POST /api/keys HTTP/1.1\r\nhost: ${own()}\r\nx-auth-token: ${at.admin.token}\r\n${lines}`;
     const smuggled = `GET /api/users HTTP/1.1\r\nhost: ${own()}\r\nx-auth-token: ${at.admin.token}\r\n\r\n`;
@@ -296,12 +296,12 @@ describe('what the management API says and hears', () => {
     }
   });
 
-  it('SC-29 takes no request without a version', async () => {
+  it('SC-29 refuses requests without an HTTP version', async () => {
     const reply = await raw('GET /api\r\n\r\n');
     assert.ok(reply === null || reply.status >= 400, reply?.text);
   });
 
-  it('SC-49 bounds its headers', async () => {
+  it('SC-49 limits the size of headers', async () => {
     const long = await get('/api', { headers: { 'x-long': 'x'.repeat(100_000) } });
     assert.equal(long.status, 431);
     assert.match(long.header('content-type') ?? '', /^application\/json/);
@@ -310,7 +310,7 @@ describe('what the management API says and hears', () => {
     assert.ok([200, 400, 431].includes(reply.status), String(reply.status));
   });
 
-  it('SC-38 takes no bomb', async () => {
+  it('SC-38 refuses compressed bodies that expand too far', async () => {
     const { token } = at.admin;
     const post = (body: string) => at.call('POST', '/api/keys', { token, body });
     const bombs: Record<string, string> = {
@@ -365,7 +365,7 @@ describe('what the management API says and hears', () => {
     }
   });
 
-  it('SC-43 a fault of the gateway says nothing of itself', async () => {
+  it('SC-43 reveals no details of an internal fault', async () => {
     const odd = [
       '/api/users/%00',
       '/api/users/%ff',

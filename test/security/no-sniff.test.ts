@@ -6,7 +6,7 @@ import { body, json } from '../support/upstream/steps.ts';
 
 const NAME = 'x-content-type-options';
 
-describe('SC-55 every answer forbids to guess its type', () => {
+describe('SC-55 every answer has X-Content-Type-Options: nosniff', () => {
   const at = setting({ config: { limits: { headers_timeout_ms: 500 } } });
 
   const raw = async (text: string) => {
@@ -19,7 +19,7 @@ describe('SC-55 every answer forbids to guess its type', () => {
     }
   };
 
-  it('to strangers, at every path', async () => {
+  it('without credentials, at every path', async () => {
     for (const [method, path] of [...strangersPlaces, ['TRACE', '/v1/models'], ['PUT', '/']] as const) {
       const reply = await at.gateway.send({
         method,
@@ -30,7 +30,7 @@ describe('SC-55 every answer forbids to guess its type', () => {
     }
   });
 
-  it('where there is no request that could be answered', async () => {
+  it('without a valid request', async () => {
     const broken: Record<string, [text: string, status: number]> = {
       'no HTTP': ['nonsense\r\n\r\n', 400],
       'two lengths': ['POST /v1/messages HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
@@ -52,7 +52,7 @@ describe('SC-55 every answer forbids to guess its type', () => {
     }
   });
 
-  it('with what an upstream sent, whole, streamed, refused and as sound', async () => {
+  it('with content of an upstream: whole, streamed, refused and as audio', async () => {
     const chat = (more: object) => ({
       model: 'demo/echo',
       messages: [{ role: 'user', content: 'hi' }],

@@ -98,7 +98,7 @@ describe('a login that is begun through the management API', () => {
     assert.equal(again.status, 400, 'the same answer is worth nothing a second time');
   });
 
-  it('takes nothing that it did not ask for, and repeats nothing of it', async () => {
+  it('ignores callbacks that it did not request, and echoes nothing of them', async () => {
     const { result, taskId } = await begin('browser');
     const state = new URL(result['authorization_url'] ?? '').searchParams.get('state') ?? '';
     const mark = '<script>alert(1)</script>';
@@ -143,7 +143,7 @@ describe('a login that is begun through the management API', () => {
     assert.equal((await taskEnd(taskId))['status'], 'Ok');
   });
 
-  it('needs the secret again with another client, and is over then', async () => {
+  it('requires the secret again with another client, and ends the login', async () => {
     const patch = (body: object) =>
       at.call('PATCH', `/api/connections/${id}`, { token: at.ownerKey(), body });
     const without = await patch({ oauth: { token_url: 'https://evil.example/token' } });

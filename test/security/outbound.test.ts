@@ -10,7 +10,7 @@ import { startUpstream, type Upstream } from '../support/upstream/upstream.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-describe('what the gateway asks of others', () => {
+describe('outbound requests of the gateway', () => {
   const at = managed();
   const up: { stream?: Upstream } = {};
   const upstream = (): Upstream => {
@@ -36,7 +36,7 @@ describe('what the gateway asks of others', () => {
   });
   after(() => up.stream?.close());
 
-  it('SC-52 leads neither to itself nor to where clouds hand out credentials', async () => {
+  it('SC-52 reach neither the gateway itself nor cloud metadata addresses', async () => {
     const { port } = at.gateway;
     for (const url of [
       'http://169.254.169.254/latest/meta-data',
@@ -80,7 +80,7 @@ describe('what the gateway asks of others', () => {
     assert.notEqual(byCommand.code, 0);
   });
 
-  it('SC-52 looks again when a name is resolved, for what it asks and for what it tests', async () => {
+  it('SC-52 are checked again when a name is resolved, for requests and for tests', async () => {
     const { port } = upstream();
     upstream().always(json(200, chat.answer()));
     at.resolve({ 'flip.test': '127.0.0.1', 'own.test': '127.0.0.1' });
@@ -102,7 +102,7 @@ describe('what the gateway asks of others', () => {
     assert.equal(await settledRows(at.gateway), entries + 2, 'it did not ask itself');
   });
 
-  it('SC-52 and SC-53 follows no redirect', async () => {
+  it('SC-52 and SC-53 follow no redirects', async () => {
     const elsewhere = await startUpstream();
     try {
       elsewhere.always(json(200, chat.answer()));
@@ -121,7 +121,7 @@ describe('what the gateway asks of others', () => {
     }
   });
 
-  it('SC-53 is not filled up by an answer without an end', async () => {
+  it('SC-53 read a bounded part of an endless answer', async () => {
     const piece = Buffer.alloc(MEBIBYTE, ' ');
     let sent = 0;
     const endless: Step = async (turn) => {
@@ -138,7 +138,7 @@ describe('what the gateway asks of others', () => {
     assert.ok(growth < 150 * MEBIBYTE, `${growth} bytes more`);
   });
 
-  it('SC-53 is not filled up by what grows when it is unpacked', async () => {
+  it('SC-53 read a bounded part of an answer that expands', async () => {
     const bomb = gzipSync(Buffer.alloc(300 * MEBIBYTE, ' '), { level: 9 });
     await made(upstream().url, 'bomb');
     const before = await at.gateway.residentBytes();
@@ -161,7 +161,7 @@ describe('what the gateway asks of others', () => {
     }
   });
 
-  it('SC-53 takes no text from it that is none', async () => {
+  it('SC-53 refuse text that is not valid UTF-8', async () => {
     await made(upstream().url, 'odd');
     for (const bytes of [
       Buffer.from([0xff, 0xfe, 0x00, 0xc0]),

@@ -7,7 +7,7 @@ const from = (address: string) => ({ 'x-forwarded-for': address });
 describe('behind a proxy that is trusted', () => {
   const at = managed({ config: { trusted_proxies: ['127.0.0.1'] } });
 
-  it('SC-15 and SC-16 failures count against whom the proxy names, and nobody else', async () => {
+  it('SC-15 and SC-16 failures count against the client that the proxy names, and nobody else', async () => {
     const wrong = (address: string) =>
       at.call('GET', '/api/auth', { basic: ['admin', 'wrong'], headers: from(address) });
     for (let count = 0; count < 6; count++) await wrong('203.0.113.7');
@@ -19,7 +19,7 @@ describe('behind a proxy that is trusted', () => {
     assert.equal(other.status, 200, other.text);
   });
 
-  it('SC-64 a token that is bound to a network is, and the audit log has the client', async () => {
+  it('SC-64 a token stays bound to its network, and the audit log has the client', async () => {
     const body = { name: 'bound', scopes: ['services:read'], cidrs: ['192.0.2.0/24'] };
     const made = await at.call('POST', '/api/tokens', { token: await at.login('admin'), body });
     const token = String(firstResult(made)['token']);
@@ -40,7 +40,7 @@ describe('behind a proxy that is trusted', () => {
     assert.ok(Number(noted.json()['subcount']) > 0);
   });
 
-  it('SC-15 the key of this machine’s owner is of no use to who comes from elsewhere', async () => {
+  it('SC-15 the owner key of this machine does not work from elsewhere', async () => {
     const { status } = await at.call('GET', '/api/keys', { token: at.ownerKey() });
     assert.equal(status, 200);
     challenged(await at.call('GET', '/api/keys', { token: at.ownerKey(), headers: from('203.0.113.7') }));

@@ -29,7 +29,7 @@ const requests: readonly (readonly [method: string, path: string, headers: Recor
   ],
 ];
 
-describe('a gateway without keys, asked under a name that is not its own', () => {
+describe('a gateway without keys under a foreign host name', () => {
   let gateway: RunningGateway;
   before(async () => {
     gateway = await startGateway({ config: { auth: { required: false }, allowed_hosts: ['gateway.lan'] } });
@@ -63,7 +63,7 @@ describe('a gateway without keys, asked under a name that is not its own', () =>
     assert.equal(typeof (await errorOf(5)), 'string');
   });
 
-  it('answers under its own names, and under any to who has a key', async () => {
+  it('answers under its own names, and under any name with a key', async () => {
     for (const host of [`127.0.0.1:${gateway.port}`, `localhost:${gateway.port}`, 'gateway.lan'])
       assert.equal((await send(0, host)).status, 200, host);
     assert.equal((await send(0, 'rebound.example', bearer(gateway.key))).status, 200);

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { firstResult, managed, refused } from '../support/management/management.ts';
 
-describe('what comes again and again', () => {
+describe('repeated requests', () => {
   const at = managed();
   const make = (body: unknown, key: string, token = at.admin.token, path = '/api/keys') =>
     at.call('POST', path, { token, body, headers: { 'idempotency-key': key } });
   const named = async (name: string) =>
     (await at.call('GET', `/api/keys?filter[]=name='${name}'`, { token: at.admin.token })).json()['subcount'];
 
-  it('SC-51 is done once where it carries the same key, and answered alike', async () => {
+  it('SC-51 are carried out once with the same idempotency key, and get the same answer', async () => {
     const first = await make({ name: 'once' }, 'made-1');
     assert.equal(first.status, 200, first.text);
     const again = await make({ name: 'once' }, 'made-1');
@@ -30,7 +30,7 @@ describe('what comes again and again', () => {
     for (const key of ['', 'a b', 'x'.repeat(300)]) refused(await make({ name: 'bad' }, key), 400);
   });
 
-  it('SC-51 is one of many who come at once', async () => {
+  it('SC-51 are carried out once when many come at once', async () => {
     const replies = await Promise.all(Array.from({ length: 30 }, () => make({ name: 'raced' }, 'made-2')));
     const made = replies.filter(({ status }) => status === 200);
     assert.ok(made.length >= 1);
@@ -39,7 +39,7 @@ describe('what comes again and again', () => {
     assert.equal(await named('raced'), 1);
   });
 
-  it('SC-51 tells an answer to nobody else, nor to who may not any more', async () => {
+  it('SC-51 get the stored answer only for the same caller, while still permitted', async () => {
     const bob = await at.person('bob', 'admin');
     const first = await make({ name: 'of bob' }, 'made-3', bob.token);
     assert.equal(first.status, 200, first.text);
@@ -51,7 +51,7 @@ describe('what comes again and again', () => {
     refused(await at.call('POST', '/api/keys', { ...lowered, headers }), 403, 'forbidden');
   });
 
-  it('SC-51 is done when it was refused before, and is another thing as a dry run', async () => {
+  it('SC-51 are carried out after a refusal, and separately from a dry run', async () => {
     refused(await make({ name: 7 }, 'made-4'), 400);
     const dry = await make({ name: 'mended' }, 'made-4', at.admin.token, '/api/keys?dry_run=true');
     assert.equal(dry.status, 200);
@@ -60,7 +60,7 @@ describe('what comes again and again', () => {
     assert.equal(await named('mended'), 1);
   });
 
-  it('SC-51 also of actions: a secret is not made anew', async () => {
+  it('SC-51 include actions: a secret is not created again', async () => {
     const id = firstResult(await make({ name: 'rotated' }, 'made-5'))['id'];
     const rotate = () => make({ action: 'rotate' }, 'rotated-1', at.admin.token, `/api/keys/${id}`);
     const [first, second] = [await rotate(), await rotate()];
@@ -68,7 +68,7 @@ describe('what comes again and again', () => {
     assert.equal(second.text, first.text);
   });
 
-  it('SC-54 is bounded where it is costly', async () => {
+  it('SC-54 are rate-limited when they are expensive', async () => {
     const token = await at.login('admin');
     const connection = await at.call('POST', '/api/connections', {
       token,

@@ -29,7 +29,7 @@ describe('the table of permissions over the wire', () => {
   });
   const tokenOf = (role: Role) => tokens.get(role) ?? '';
 
-  it('SC-03 says of every operation who may, as the table does', () => {
+  it('SC-03 documents the permission of every operation as the table does', () => {
     assert.ok(operations.length > 20, `${operations.length} operations`);
     for (const { having, permission, title } of operations) {
       if (permission === null) continue;
@@ -70,7 +70,7 @@ describe('the table of permissions over the wire', () => {
   const isOfOthers = ({ method, path }: ApiOperation, role: Role) =>
     role !== 'admin' && (path === '/api/users/{id}' || (path === '/api/users' && method === 'POST'));
 
-  it('SC-03 says that a right lacks before it says what is not there or in which form', async () => {
+  it('SC-03 reports a missing permission before a missing object or a wrong format', async () => {
     for (const operation of operations) {
       const { method, permission } = operation;
       if (permission === null || roleHas('viewer', permission) || method === 'GET') continue;
@@ -84,7 +84,7 @@ describe('the table of permissions over the wire', () => {
     }
   });
 
-  it('SC-03 lets nobody raise their own role for a request, and everybody lower it', async () => {
+  it('SC-03 lets callers lower their role for a request, and never raise it', async () => {
     for (const [index, role] of roles.entries()) {
       for (const [wanted, name] of roles.entries()) {
         const headers = { 'x-gateway-role': name };
@@ -100,7 +100,7 @@ describe('the table of permissions over the wire', () => {
     }
   });
 
-  it('SC-64 lets a token for automation do what its scopes and its owner may both do', async () => {
+  it('SC-64 lets a token for automation do only what both its scopes and its owner allow', async () => {
     const owner = tokenOf('operator');
     const scopes = Object.entries(permissions).filter(
       ([name, { scope }]) => scope && roleHas('operator', name),
@@ -131,7 +131,7 @@ describe('the table of permissions over the wire', () => {
     }
   });
 
-  it('SC-34 shows members that are declared, and to each those that are theirs', async () => {
+  it('SC-34 shows only declared fields, and to each caller only permitted ones', async () => {
     const document = (await at.call('GET', '/api/openapi.json', { token: tokenOf('admin') })).json();
     const { schemas } = document['components'] as { schemas: Record<string, { properties: object }> };
     const lists = operations.filter(

@@ -32,7 +32,7 @@ describe('services', () => {
     }
   });
 
-  it('AC-06 are asked for by one token many times', async () => {
+  it('AC-06 can be listed with one token many times', async () => {
     const { token } = await alice();
     for (let count = 0; count < 20; count += 1) assert.equal((await see('management', token)).status, 200);
   });
@@ -51,7 +51,7 @@ describe('services', () => {
     assert.equal(await stateOf('data-plane'), 'running');
   });
 
-  it('AC-47, AC-48 and AC-49 say what is not there only to who may know', async () => {
+  it('AC-47, AC-48 and AC-49 report a missing service only to callers who may see it', async () => {
     refused(await see('nope', (await alice()).token), 404, 'not_found');
     challenged(await at.call('GET', '/api/services/nope'));
     const remove = await at.call('DELETE', '/api/services/nope', { token: (await vic()).token });
@@ -77,7 +77,7 @@ describe('services', () => {
     assert.equal(await stateOf('data-plane'), 'running');
   });
 
-  it('AC-71 stopping cuts off model requests and not the management of it', async () => {
+  it('AC-71 stopping ends model requests but not the management API', async () => {
     const { token } = await op();
     refused(await act('data-plane', token, 'stop'), 400, 'bad_request');
     assert.equal((await act('data-plane', token, 'stop', { confirm: 'data-plane' })).status, 200);
@@ -100,11 +100,11 @@ describe('services', () => {
     assert.equal(results[1]?.success, false, reply.text);
   });
 
-  it('AC-73 do nothing unheard of', async () => {
+  it('AC-73 refuse unknown actions', async () => {
     refused(await act('data-plane', (await op()).token, 'explode'), 400, 'bad_request');
   });
 
-  it('AC-74 and SC-34 say to each what they may do and see, and no more', async () => {
+  it('AC-74 and SC-34 show each caller only permitted actions and fields', async () => {
     const actions = async (token: string) =>
       (((await see('data-plane', token)).json()['actions'] ?? []) as { name: string }[]).map(
         ({ name }) => name,
@@ -130,7 +130,7 @@ describe('services', () => {
     );
   });
 
-  it('AC-77 that are built in stay', async () => {
+  it('AC-77 that are built in cannot be deleted', async () => {
     const { token } = await alice();
     for (const id of ['management', 'store', 'data-plane', 'mcp']) {
       const reply = await at.call('DELETE', `/api/services/${id}`, { token });
@@ -155,7 +155,7 @@ describe('services', () => {
     assert.equal('version' in (href ?? {}), false);
   });
 
-  it('AC-42 and SC-11 stop for no one who was an operator a moment ago', async () => {
+  it('AC-42 and SC-11 refuse an operator right after the role was taken away', async () => {
     const former = await at.person('former', 'operator');
     assert.equal((await act('store', former.token, 'test')).status, 200);
     const admin = await at.login('alice');
@@ -169,7 +169,7 @@ describe('services', () => {
     assert.equal(await stateOf('data-plane'), 'running');
   });
 
-  it('SC-33 have nothing but labels and options changed', async () => {
+  it('SC-33 accept changes of labels and options only', async () => {
     const { token } = await alice();
     const edit = (body: unknown, who = token) =>
       at.call('PATCH', '/api/services/store', { token: who, body });
@@ -211,7 +211,7 @@ describe('services', () => {
     }
   });
 
-  it('SC-50 fifty who stop and start at once leave it in one state', async () => {
+  it('SC-50 fifty concurrent stops and starts leave a consistent state', async () => {
     const { token } = await op();
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
@@ -230,7 +230,7 @@ describe('services', () => {
     assert.equal(ready.status, 200, ready.text);
   });
 
-  it('SC-04 their tasks are shown to who began them', async () => {
+  it('SC-04 show tasks to their creator', async () => {
     const mine = await op();
     const other = await at.person('other', 'operator');
     const begun = (await act('data-plane', mine.token, 'restart', { confirm: 'data-plane' })).json();

@@ -21,7 +21,7 @@ describe('the first admin', () => {
     for (const basic of common) challenged(await at.call('GET', '/api', { basic }));
   });
 
-  it('SC-59 comes by a code of 128 bits and more, which only the owner of the files can read', async () => {
+  it('SC-59 is created with a code of at least 128 bits, which only the owner of the files can read', async () => {
     assert.match(code(), /^[A-Za-z0-9_-]{22,}$/);
     assert.equal(statSync(codeFile()).mode & 0o777, 0o600);
     assert.ok(at.gateway.output().stdout.includes(code()), 'the terminal shows it');
@@ -34,7 +34,7 @@ describe('the first admin', () => {
       challenged(await at.call('GET', path));
   });
 
-  it('SC-59 is not made by what is no request for it', async () => {
+  it('SC-59 is not created by an invalid request', async () => {
     for (const body of [
       '',
       '{',
@@ -81,7 +81,7 @@ describe('the first admin', () => {
     challenged(await setUp({ code: old, password: 'a new long secret' }));
   });
 
-  it('SC-59 of ten who have the code at once, one makes the admin', async () => {
+  it('SC-59 of ten concurrent requests with the code, one creates the admin', async () => {
     const held = code();
     const passwords = Array.from({ length: 10 }, (_, index) => `secret of number ${index}`);
     const replies = await Promise.all(passwords.map((password) => setUp({ code: held, password })));

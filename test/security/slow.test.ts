@@ -31,16 +31,16 @@ describe('clients that take their time', () => {
   };
   const own = () => `host: 127.0.0.1:${at.gateway.port}\r\n`;
 
-  it('SC-48 over their headers are shut out', async () => {
+  it('SC-48 with their headers are disconnected', async () => {
     await allClosed(100, `GET /api/ping HTTP/1.1\r\n${own()}`, 'x-a: b\r\n');
   });
 
-  it('SC-48 over their bodies are shut out', async () => {
+  it('SC-48 with their bodies are disconnected', async () => {
     const head = `POST /api/keys HTTP/1.1\r\n${own()}x-auth-token: ${at.admin.token}\r\ncontent-length: 10000\r\n\r\n{`;
     await allClosed(100, head, ' ');
   });
 
-  it('SC-48 and SC-49 over reading hold nobody up, and cost little memory', async () => {
+  it('SC-48 and SC-49 with reading block nobody, and cost little memory', async () => {
     const { token } = at.admin;
     const before = await at.gateway.residentBytes();
     const clients: RawClient[] = [];

@@ -36,7 +36,7 @@ const QUIET_SECONDS = 3600;
 describe('guessing passwords', () => {
   const at = managed();
 
-  it('AC-81 is stopped after five tries, while tokens go on, and may go on after the time that is said', async () => {
+  it('AC-81 is stopped after five tries, while tokens keep working, and is allowed again after the stated time', async () => {
     const alice = await at.person('alice', 'admin');
     assert.deepEqual(await failures(at, 'alice', 6), [401, 401, 401, 401, 401, 429]);
     const right = await tryLogin(at, 'alice', alice.password);
@@ -65,7 +65,7 @@ describe('guessing passwords', () => {
       assert.ok(Math.abs((waits[index] ?? 0) - seconds) <= 1, waits.join());
   });
 
-  it('AC-82 does not keep out who gives the right password with every request', async () => {
+  it('AC-82 does not lock out a client that sends the right password with every request', async () => {
     at.advance(QUIET_SECONDS);
     const replies = await Promise.all(
       Array.from({ length: 50 }, () => at.call('GET', '/api', { basic: ['admin', passwordOf('admin')] })),
@@ -91,7 +91,7 @@ describe('guessing passwords', () => {
     refused(await tryLogin(at, 'one-more', 'Summer2026'), 429);
   });
 
-  it('SC-15 is not got round by headers, by the case of the name or by another path', async () => {
+  it('SC-15 cannot be evaded by headers, by the case of the name or by another path', async () => {
     at.advance(QUIET_SECONDS);
     const spoofed = (index: number) => ({
       'x-forwarded-for': `198.51.100.${index}`,
@@ -121,7 +121,7 @@ describe('guessing passwords', () => {
     assert.deepEqual(mixed.slice(5), [429, 429]);
   });
 
-  it('SC-15 is not got round by trying everything at once', async () => {
+  it('SC-15 cannot be evaded by parallel attempts', async () => {
     at.advance(QUIET_SECONDS);
     const { password } = await at.person('burst', 'viewer');
     at.advance(120);
@@ -174,7 +174,7 @@ describe('guessing passwords', () => {
     challenged(await at.call('GET', '/api', { token: 'gws_later' }));
   });
 
-  it('SC-17 takes as long for a name that nobody has', async () => {
+  it('SC-17 takes as long for an unknown name', async () => {
     at.advance(QUIET_SECONDS);
     const known = (await at.person('known', 'viewer')).name;
     const times = { known: [] as number[], unknown: [] as number[] };
@@ -220,7 +220,7 @@ describe('guessing passwords from another machine', {
   const elsewhere = (path: string, headers: Record<string, string>) =>
     fetch(`http://${ownAddress}:${at.gateway.port}${path}`, { headers });
 
-  it('SC-15 and SC-16 is held against that machine alone, and its owner key is worth nothing there', async () => {
+  it('SC-15 and SC-16 counts against that machine alone, where the owner key does not work', async () => {
     await at.gateway.kill();
     const config = { host: '0.0.0.0', allowed_hosts: [ownAddress] };
     writeFileSync(join(at.gateway.dataDir, 'config.json'), JSON.stringify(config));
@@ -270,7 +270,7 @@ describe('many passwords at once', () => {
     refused(await at.call('GET', '/api', { token: 'badtoken' }), 401);
   });
 
-  it('SC-19 who must wait is told so', async () => {
+  it('SC-19 get an error that says when to retry', async () => {
     const replies = await Promise.all(
       Array.from({ length: 30 }, (_, index) => tryLogin(at, `more-${index}`, 'wrong')),
     );

@@ -161,7 +161,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 describe('the life of tokens', () => {
   const at = managed();
 
-  it('SC-67 goes as a simple table says, whatever happens in whatever order', async () => {
+  it('SC-67 follows a simple table, whatever happens in whatever order', async () => {
     let users = 0;
     const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
       const name = `life-${users++}`;

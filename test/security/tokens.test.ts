@@ -35,7 +35,7 @@ async function automation(at: Managed, login: string, input: object): Promise<{ 
 describe('tokens that end at a fixed time', () => {
   const at = managed();
 
-  it('AC-08, AC-09 and SC-08 are worth nothing after it', async () => {
+  it('AC-08, AC-09 and SC-08 do not work after it', async () => {
     const token = await at.login('admin');
     at.advance(598);
     assert.equal(await statusOf(at, token), 200);
@@ -57,7 +57,7 @@ describe('tokens that end at a fixed time', () => {
     challenged(await at.call('GET', '/api', { token }));
   });
 
-  it('AC-34 and D2 go on through another token, yet not beyond the longest time', async () => {
+  it('AC-34 and D2 can be exchanged for another token, but not beyond the longest time', async () => {
     const started = await at.login('admin');
     let token = started;
     for (let time = 0; time < 43_200 - 500; time += 500) {
@@ -71,7 +71,7 @@ describe('tokens that end at a fixed time', () => {
     challenged(await at.call('GET', '/api', { token: started }));
   });
 
-  it('AC-44 and SC-08 outlive the process, and do not outlive their time', async () => {
+  it('AC-44 and SC-08 survive a restart, but not their expiry', async () => {
     const token = await at.login('admin');
     await at.gateway.kill();
     await at.gateway.restart();
@@ -88,7 +88,7 @@ describe('tokens that end at a fixed time', () => {
     challenged(await at.call('GET', '/api', { token }));
   });
 
-  it('AC-46 and SC-07 are written nowhere', async () => {
+  it('AC-46 and SC-07 are never stored in clear text', async () => {
     const token = await at.login('admin');
     const made = await automation(at, token, { name: 'nowhere', scopes: ['services:read'] });
     const list = await at.call('GET', '/api/tokens?expand=resources', { token });
@@ -161,7 +161,7 @@ describe('tokens for automation', () => {
     refused(await at.call('POST', '/api/keys', { token, body: { name: 'more' } }), 403, 'forbidden');
   });
 
-  it('SC-64 make no tokens, by login or otherwise', async () => {
+  it('SC-64 cannot create tokens, by login or otherwise', async () => {
     const alice = await at.person('alice', 'admin');
     const { token } = await automation(at, alice.token, {
       name: 'minter',
@@ -172,7 +172,7 @@ describe('tokens for automation', () => {
     refused(await at.call('POST', '/api/tokens', { token, body }), 403, 'forbidden');
   });
 
-  it('SC-64 are not given what their maker does not have, or what no token may have', async () => {
+  it('SC-64 cannot get permissions that their creator lacks, or that no token may have', async () => {
     const owner = await at.person('op', 'operator');
     const ask = (scopes: string[]) =>
       at.call('POST', '/api/tokens', { token: owner.token, body: { name: 'more', scopes } });
@@ -181,7 +181,7 @@ describe('tokens for automation', () => {
       refused(await ask(scopes), 400, 'bad_request');
   });
 
-  it('SC-64 follow what their owner may do now', async () => {
+  it('SC-64 follow the current role of their owner', async () => {
     const alice = await at.person('alice', 'admin');
     const owner = await at.person('falling', 'operator');
     const { token } = await automation(at, owner.token, {
@@ -204,7 +204,7 @@ describe('tokens for automation', () => {
     challenged(await at.call('GET', '/api/keys', { token }));
   });
 
-  it('SC-64 reach only the members that their selectors name', async () => {
+  it('SC-64 reach only the objects that their selectors name', async () => {
     const alice = await at.person('alice', 'admin');
     const label = await at.call('PATCH', '/api/services/store', {
       token: alice.token,
@@ -259,7 +259,7 @@ describe('tokens for automation', () => {
     assert.equal((await at.call('GET', '/api/keys', { token: here.token })).status, 200);
   });
 
-  it('SC-64 end at the time that was set, which is not endless', async () => {
+  it('SC-64 end at the time that was set, which is limited', async () => {
     const alice = await at.person('alice', 'admin');
     const make = (expires_at: string) =>
       at.call('POST', '/api/tokens', {

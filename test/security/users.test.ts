@@ -27,7 +27,7 @@ describe('users', () => {
     await at.login('vic', 'quite another secret');
   });
 
-  it('AC-40 and SC-10 lose everything when they are disabled, and are told nothing of it', async () => {
+  it('AC-40 and SC-10 lose access when they are disabled, without an explanation', async () => {
     const vic = await at.person('disabled', 'viewer');
     assert.equal((await act(await at.login('admin'), vic, 'disable')).status, 200);
     challenged(await enter(vic.token));
@@ -67,7 +67,7 @@ describe('users', () => {
     refused(await at.call('GET', '/api/keys', { token: anew }), 403, 'forbidden');
   });
 
-  it('have their logins ended by another role, and what they may not do told as before', async () => {
+  it('lose their logins with a change of role, and then get the usual refusals', async () => {
     const vic = await at.person('riser', 'viewer');
     const change = async (role: string) =>
       at.call('PATCH', `/api/users/${vic.id}`, { token: await at.login('admin'), body: { role } });
@@ -84,7 +84,7 @@ describe('users', () => {
     challenged(await enter(vic.token));
   });
 
-  it('AC-43 end their own logins, and no one else', async () => {
+  it('AC-43 end only their own logins', async () => {
     const vic = await at.person('leaver', 'viewer');
     const second = await at.login('leaver');
     assert.equal((await act(second, vic, 'revoke_sessions')).status, 200);
@@ -213,7 +213,7 @@ describe('users', () => {
     await at.login('poly', password);
   });
 
-  it('SC-33 are made of what may be said, and of nothing else', async () => {
+  it('SC-33 are created from permitted fields only', async () => {
     const base = { name: 'extra', role: 'viewer', password: passwordOf('extra') };
     const extras = [
       { id: '7' },
@@ -263,7 +263,7 @@ describe('users', () => {
     assert.doesNotMatch(list.text, /scrypt|credential_version|"password"/);
   });
 
-  it('SC-65 are changed by who gave a password a moment ago', async () => {
+  it('SC-65 can be changed only right after a login with a password', async () => {
     const vic = await at.person('subject', 'viewer');
     const token = await at.login('admin');
     at.advance(301);
