@@ -13,7 +13,7 @@ describe('the processes that the bench counts', { skip: process.platform !== 'li
     }
   });
 
-  it('are none of a thread that has ended', () => {
+  it('do not include those of a thread that has ended', () => {
     assert.deepEqual(childrenOf(process.pid, '0'), []);
   });
 });

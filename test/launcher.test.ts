@@ -79,7 +79,7 @@ describe('bin/gateway', () => {
     assert.ok(elsewhere.includes(`make one with \`${join(bin, 'gateway')} keys add NAME\``), elsewhere);
   });
 
-  it('becomes the gateway, so that signals reach it', async () => {
+  it('replaces itself by the gateway, so that signals reach it', async () => {
     const child = spawn(join(clone, 'bin', 'gateway'), ['wait'], { env: env() });
     try {
       const [output] = await once(child.stdout, 'data');
@@ -92,7 +92,7 @@ describe('bin/gateway', () => {
     }
   });
 
-  it('is not left behind when `npm start` is told to stop', async () => {
+  it('does not keep running when `npm start` is stopped', async () => {
     const child = spawn('npm', ['--silent', 'start', '--', 'wait'], {
       cwd: clone,
       env: { ...env(), PATH: `${dirname(process.execPath)}${delimiter}${env().PATH}` },

@@ -107,7 +107,7 @@ describe('the published package', () => {
     assert.ok(bytes < maximumInstalledBytes, `${bytes} bytes`);
   });
 
-  it('holds all that a start loads in one file, apart from the other commands', () => {
+  it('bundles everything that a start loads into one file, apart from the other commands', () => {
     const dist = installed('modelgate', 'dist');
     const start = loadedBy(join(dist, 'serve', 'begin-serve.js'));
     assert.ok(start.length <= 3, start.join('\n'));
@@ -130,7 +130,7 @@ describe('the published package', () => {
       );
   });
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const { stdout, stderr } = await gateway('--version');
     assert.equal(stdout.trim(), version);
@@ -147,7 +147,7 @@ describe('the published package', () => {
     );
   });
 
-  it('serves a request to the demo model and stops when told', async () => {
+  it('serves a request to the demo model and stops on request', async () => {
     const { stdout } = await gateway('keys', 'add', 'first', '--json');
     const server = spawn(installed('.bin', 'gateway'), ['serve', '--port', '0'], { cwd: folder, env });
     try {

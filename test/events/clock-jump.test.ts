@@ -34,7 +34,7 @@ describe("a jump of the system's clock", () => {
     ['ahead', HOURS_MS],
     ['back', -HOURS_MS],
   ] as const)
-    it(`two hours ${where} brings no retry early, and none late`, async (t) => {
+    it(`two hours ${where} makes no retry early or late`, async (t) => {
       const attempts = new Map<string, number>();
       const of = (path: string, id: string) => attempts.get(`${path} ${id}`) ?? 0;
       const receiver = await startEventReceiver(({ attributes: { id } }, path) => {

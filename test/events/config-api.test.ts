@@ -63,7 +63,7 @@ describe('the configuration of events in the management API', () => {
     assert.deepEqual(changes.triggers, { added: [], changed: [], removed: ['b'] });
   });
 
-  it('is not changed by one who has not seen what it is', async () => {
+  it('is not changed without its current version', async () => {
     refused(await put(yaml('a'), {}), 428, 'precondition_required');
     const seen = (await version()) ?? '';
     const [one, other] = await Promise.all([
@@ -121,7 +121,7 @@ describe('the configuration of events in the management API', () => {
     assert.equal(await version(), before);
   });
 
-  it('has a history to go back in, with who changed what', async () => {
+  it('has a history for rollbacks, with who changed what', async () => {
     await put(yaml('first'));
     const first = Number(JSON.parse((await version()) ?? ''));
     await put(yaml('second'));

@@ -82,7 +82,7 @@ describe('modelgate.events.v1.EventConfigService', () => {
   });
 
   for (const protocol of all)
-    it(`tells of each configuration that comes into force, in ${protocol}`, async () => {
+    it(`sends each configuration that comes into force, in ${protocol}`, async () => {
       const seen: { etag: string; number: bigint; trigger: string }[] = [];
       const end = new AbortController();
       const service = client(protocol);
@@ -109,7 +109,7 @@ describe('modelgate.events.v1.EventConfigService', () => {
       assert.equal(current.header('etag'), seen.at(-1)?.etag);
     });
 
-  it('watches for so many at most, and no longer than their login lasts', async () => {
+  it('limits the number of watchers, and ends them with their login', async () => {
     const { name, password } = await at.person('a-watcher', 'operator');
     const token = await at.login(name, password);
     const ends: AbortController[] = [];
@@ -129,7 +129,7 @@ describe('modelgate.events.v1.EventConfigService', () => {
     }
   });
 
-  it('tells how the engine is doing, and shows events', async () => {
+  it('reports the state of the engine, and shows events', async () => {
     const { status } = await client().getStatus({});
     assert.equal(status?.['running'], true);
     assert.deepEqual((await client().listDeadLetters({})).deadLetters, []);
@@ -168,7 +168,7 @@ describe('modelgate.events.v1.EventConfigService', () => {
     }
   });
 
-  it('is the only thing that is served over HTTP/2, and by the gateway’s own name only', async () => {
+  it('is the only service over HTTP/2, and only under the gateway’s own names', async () => {
     const request = await http2Client(at.gateway.port);
     const token = { 'x-auth-token': at.admin.token };
     const models = await request({ ':path': '/v1/models' });

@@ -26,7 +26,7 @@ router_rules:
 `;
 
 describe('a database of events that is damaged', () => {
-  it('is not used, which is told with what helps, and keeps its events through a repair', async (t) => {
+  it('is not used, is reported with the fix, and keeps its events through a repair', async (t) => {
     const ledger = createLedger(512);
     let takes = false;
     const receiver = await startEventReceiver((event) => {

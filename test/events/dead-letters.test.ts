@@ -26,7 +26,7 @@ router_rules:
 `;
 
 describe('the dead letters of a running engine', () => {
-  it('are replayed over a restart, each delivered once, and those that are done are not', async (t) => {
+  it('are replayed across a restart, each delivered once, without those that are done', async (t) => {
     let status = 400;
     const got: string[] = [];
     const receiver = await startEventReceiver(({ attributes: { id } }) => {
@@ -69,7 +69,7 @@ describe('the dead letters of a running engine', () => {
     assert.equal(got.length, 4);
   });
 
-  it('hold the trigger up while there is no room for them, and nothing is lost', async (t) => {
+  it('pause the trigger while there is no room for them, and nothing is lost', async (t) => {
     const refused = new Set(['1', '2']);
     const got: string[] = [];
     const receiver = await startEventReceiver(({ attributes: { id } }) => {

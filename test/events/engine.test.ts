@@ -107,7 +107,7 @@ describe('the event engine', () => {
     await receiver?.close();
   });
 
-  it('tells a webhook of each answered request, signed, and without what was said', async () => {
+  it('notifies a webhook of each answered request, signed, and without its content', async () => {
     const id = await ask();
     await arrived(id, '/hook/a%20b');
     const [{ body, event, headers }] = of(id) as [Received];
@@ -119,14 +119,14 @@ describe('the event engine', () => {
     for (const text of [prompt, gateway.key]) assert.ok(!JSON.stringify([body, headers]).includes(text));
   });
 
-  it('brings no event that the filter does not select', async () => {
+  it('delivers no event that the filter does not select', async () => {
     const failed = await ask('demo/none-such');
     const id = await ask();
     await arrived(id, '/hook/a%20b');
     assert.deepEqual(of(failed), []);
   });
 
-  it('tries again until the webhook takes it, as the same message', async () => {
+  it('retries the same message until the webhook accepts it', async () => {
     let failures = 3;
     receiver.answer(() => {
       failures -= 1;
@@ -153,7 +153,7 @@ describe('the event engine', () => {
     receiver.answer(() => 204);
   });
 
-  it('loses no event when the process is killed, and brings it after the next start', async () => {
+  it('loses no event when the process is killed, and delivers it after the next start', async () => {
     receiver.answer(() => 503);
     const asked = await Promise.all(Array.from({ length: 20 }, () => ask()));
     await waitFor('an attempt of each', () => asked.every((id) => of(id).length > 0));
@@ -164,7 +164,7 @@ describe('the event engine', () => {
     await waitFor('all events', () => asked.every((id) => of(id).length > 0));
   });
 
-  it('goes on with the last valid configuration when events.yaml is wrong, and says what is wrong', async () => {
+  it('keeps the last valid configuration when events.yaml is wrong, and reports the problem', async () => {
     const asksForMore = yaml(receiver.url).replace(
       'PT0.02S}}',
       'PT0.02S}, concurrency_limit_strateg: {limit_mode: MODE_GLOBAL, max_concurrency: 1}}',

@@ -106,7 +106,7 @@ const everything = (ledger: Ledger) =>
   waitFor('every event at the receiver', () => ledger.missing('once').length === 0);
 
 describe('two gateways on one channel', { skip: !hasPostgres, concurrency: true }, () => {
-  it('deliver what one of them held when it was killed, and repeat no more than that', async (t) => {
+  it('deliver what one of them had in flight when it was killed, and repeat no more than that', async (t) => {
     const { answer, delivered, engines, held, hold, ledger } = await pair(t);
     const [first, second] = engines;
     await waitFor('events of both', () => ledger.report(['once']).delivered >= 100);
@@ -169,7 +169,7 @@ describe('two gateways on one channel', { skip: !hasPostgres, concurrency: true 
     },
   ];
   for (const { begin, end, what } of interruptions)
-    it(`deliver once what one of them had with its receiver when it ${what}`, async (t) => {
+    it(`deliver once what one of them was delivering when it ${what}`, async (t) => {
       const both = await pair(t);
       const { answer, delivered, engines, held, hold, ledger } = both;
       await waitFor('events of both', () => ledger.report(['once']).delivered >= 100);

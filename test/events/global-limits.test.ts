@@ -97,7 +97,7 @@ describe('a global limit', { skip: !hasRedis && 'there is no redis-server' }, ()
     }
   });
 
-  it('lets no more calls be under way than its maximum, and gets back what a killed process held', async () => {
+  it('lets no more calls be in progress than its maximum, and recovers the permits of a killed process', async () => {
     const runtime = { concurrency: atOnce('c', 2) };
     const holder = start({ runtime, permitMs: 1_000, callers: 5, callMs: null });
     await waitFor('both permits', () => holder.passed === 2);
@@ -123,7 +123,7 @@ describe('a global limit', { skip: !hasRedis && 'there is no redis-server' }, ()
     assert.equal(most, 2);
   });
 
-  it('is held by each gateway for its part while Redis does not answer, and together again afterwards', async () => {
+  it('is split between the gateways while Redis does not answer, and shared again afterwards', async () => {
     const logged: string[] = [];
     const open = () =>
       openGates({

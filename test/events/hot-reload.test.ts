@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { runReloads } from '../endurance/reloads.ts';
 import { temporaryFolder } from '../support/machine/folder.ts';
 
-describe('another configuration every moment while events come', () => {
-  it('loses none, brings none twice, and refuses as a whole what cannot be run', async (test) => {
+describe('frequent changes of the configuration while events arrive', () => {
+  it('lose no event, deliver none twice, and reject invalid configurations as a whole', async (test) => {
     const seed = 11;
     const report = await runReloads({
       dataDir: temporaryFolder(test),

@@ -162,7 +162,7 @@ describe('events that are sent to the gateway', () => {
     for (const id of ['b1', 'b2', 'b3']) await arrived(id);
   });
 
-  it('go to the source that is named, whatever theirs says', async () => {
+  it('go to the source that is named, whatever their own source attribute says', async () => {
     accepted(await send(structured, { ...context, id: 'n1', source: '/elsewhere' }, '?source=shop'), {
       id: 'n1',
       source: 'shop',
@@ -300,7 +300,7 @@ describe('events that are sent to the gateway', () => {
     assert.ok(Number(reply.header('retry-after')) > 0);
   });
 
-  it('are consented to, with the handshake of webhooks', async () => {
+  it('are allowed by the handshake of webhooks', async () => {
     const headers = { 'webhook-request-origin': 'sender.example', 'webhook-request-rate': '120' };
     const reply = await at.call('OPTIONS', '/api/events', { headers });
     assert.equal(reply.status, 204);
@@ -343,7 +343,7 @@ describe('events that are sent to the gateway', () => {
     }
   });
 
-  it('are refused in the words of a fault tolerance rule', async () => {
+  it('are refused with the answer of a fault tolerance rule', async () => {
     const limited = (id: string, threshold: number, rule: string) => `
     - event_source_id: ${id}
       runtime_strategy:

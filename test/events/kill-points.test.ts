@@ -5,7 +5,7 @@ import { runKillPoints } from '../endurance/kill-points.ts';
 import { temporaryFolder } from '../support/machine/folder.ts';
 
 describe('a trigger whose process ends at any of its steps', () => {
-  it('loses no event, and repeats only what nobody could have remembered', async (t) => {
+  it('loses no event, and repeats only events whose outcome could not be stored', async (t) => {
     const tried = new Set<string>();
     // Each once. All of them are tried by `npm run test:endurance`.
     const { points, repeatedAt } = await runKillPoints(temporaryFolder(t), sqliteQueue, (name) => {

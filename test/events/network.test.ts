@@ -13,7 +13,7 @@ const faults: readonly { readonly fault: NetworkFault; readonly what: string }[]
 
 for (const { fault, what } of faults)
   describe(`a channel ${what}`, { skip: hasRedis ? false : 'redis is not installed' }, () => {
-    it('gets every event that its source has accepted meanwhile, once', async (t) => {
+    it('receives every event that its source has accepted meanwhile, once', async (t) => {
       const folder = temporaryFolder(t);
       const server = await startRedis(temporaryFolder(t));
       t.after(() => server.kill());

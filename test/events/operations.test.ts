@@ -70,7 +70,7 @@ describe('the event engine in the management API', () => {
     server.close();
   });
 
-  it('tells what every member did, and what is wrong', async () => {
+  it('reports what every part did, and what is wrong', async () => {
     received = [];
     const id = await ask();
     await waitFor('the event', () => received.includes(id));

@@ -4,7 +4,7 @@ import { runOrder } from '../endurance/order.ts';
 import { temporaryFolder } from '../support/machine/folder.ts';
 
 describe('a trigger that handles one event at a time', () => {
-  it('gets the events of each publisher in their order, over a restart too', async (t) => {
+  it('gets the events of each publisher in order, even across a restart', async (t) => {
     const run = { dataDir: temporaryFolder(t), channel: 'sqlite:', events: 20 };
     const { accepted, duplicates, lost, mostAtOnce, reordered } = await runOrder(run);
     assert.deepEqual(

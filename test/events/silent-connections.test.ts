@@ -40,7 +40,7 @@ function receiveAll(channel: Channel) {
   };
 }
 
-describe('a channel whose connections are cut off, and nobody is told', { concurrency: true }, () => {
+describe('a channel whose connections are lost silently', { concurrency: true }, () => {
   for (const { installed, scheme, start } of servers)
     it(`publishes and receives again (${scheme})`, { skip: !installed }, async (t) => {
       const server = await start(temporaryFolder(t));

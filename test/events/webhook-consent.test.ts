@@ -13,7 +13,7 @@ router_rules:
   routers: [{source_id: gw, trigger_id: billing, channel_id: main}]
 `;
 
-it('a receiver consents to events later, at the address that it was told, by GET or POST', async (t) => {
+it('a receiver can consent to events later, at the callback address, by GET or POST', async (t) => {
   const receiver = await startHttpReceiver();
   t.after(() => receiver.close());
   receiver.answer(({ method }) => ({ status: method === 'OPTIONS' ? 202 : 204 }));

@@ -122,7 +122,7 @@ describe('a backup of a database on a server', { skip: !hasPostgres }, () => {
       `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
     );
 
-  it('is that of a file: it goes from one engine to the other and back, and each row stays as it is', async (test) => {
+  it('has the format of a file backup: it moves between the engines, and each row stays the same', async (test) => {
     const [first, server, last] = [inFile(test), await onServer(test), inFile(test)];
     await withStore(first, (store) => fill({ store }));
     const before = await contents(first);
@@ -146,7 +146,7 @@ describe('a backup of a database on a server', { skip: !hasPostgres }, () => {
     assert.deepEqual(await contents(last), expected);
   });
 
-  it('has one moment, whoever writes meanwhile, and waits for no lock', async (test) => {
+  it('is a consistent snapshot, whoever writes meanwhile, and waits for no lock', async (test) => {
     const server = await onServer(test);
     await withStore(server, (store) => fill({ store }));
     const store = await openPostgresStore(server.database, {});
@@ -207,7 +207,7 @@ describe('a backup of a database on a server', { skip: !hasPostgres }, () => {
     await waitFor('the end of its connection', async () => (await sessions(server.database)).length === 0);
   });
 
-  it('outlives what the server allows to others', async (test) => {
+  it('is not limited by the statement timeout of the server', async (test) => {
     const server = await onServer(test);
     await withStore(server, (store) => fill({ store }));
     await postgres.run(
@@ -240,7 +240,7 @@ describe('a backup of a database on a server', { skip: !hasPostgres }, () => {
     assert.deepEqual(readdirSync(join(server.dataDir, 'backups')), []);
   });
 
-  it('is made on a schedule by one of the gateways, and those that were asked for stay', async (test) => {
+  it('is made on a schedule by one of the gateways, which keeps manual ones', async (test) => {
     const [one, other] = [await onServer(test), temporaryFolder(test)];
     await withStore(one, (store) => fill({ store }, 5));
     const asked = await backUp(one);
@@ -270,7 +270,7 @@ describe('a backup of a database on a server', { skip: !hasPostgres }, () => {
     );
   });
 
-  it('is refused, and nothing left, where the server is away', async (test) => {
+  it('is refused without leftovers if the server is away', async (test) => {
     const dataDir = temporaryFolder(test);
     const away = { dataDir, database: 'postgres://gateway:hunter2@127.0.0.1:9/gateway' };
     await assert.rejects(backUp(away), (error: Error) => {
@@ -347,7 +347,7 @@ describe('a restore into a database on a server', { skip: !hasPostgres }, () => 
     assert.equal(existsSync(join(server.dataDir, 'backups')), false);
   });
 
-  it('sees a gateway that starts when it has begun, which sees that it has', async (test) => {
+  it('detects a gateway that starts after it began, which detects the restore', async (test) => {
     const file = await backupOf(test);
     const server = await onServer(test);
     const late = restore(server, file, {

@@ -177,7 +177,7 @@ function storeContract({ name, open }: Engine): void {
     assert.equal((await users.list()).find(({ id }) => id === ada.id)?.displayName, 'Ada');
   });
 
-  it('keeps the views of users, who take theirs with them', async (test) => {
+  it('keeps the views of users, and deletes them with their user', async (test) => {
     const { store } = await opened(test);
     const users = userStore(store);
     const views = savedViewStore(store, () => 1_000);
@@ -240,7 +240,7 @@ function storeContract({ name, open }: Engine): void {
     assert.equal(await connections.remove(added.id), true);
   });
 
-  it('lets two who take a name at once not both have it', async (test) => {
+  it('gives a name to only one of two concurrent writers', async (test) => {
     const { store } = await opened(test);
     const ended = await Promise.allSettled([
       connectionStore(store, secret).add({ ...plain, name: 'x1' }),
@@ -402,7 +402,7 @@ function storeContract({ name, open }: Engine): void {
     assert.equal(refused.length, 1);
   });
 
-  it('keeps answers, where others are, and how accounts do', async (test) => {
+  it('stores responses, their locations, and the health of accounts', async (test) => {
     const { store, writer } = await opened(test);
     const key = { key: createSecretKey(secret), name: 'this' };
     const options = {
@@ -460,7 +460,7 @@ function storeContract({ name, open }: Engine): void {
     await accounts.close();
   });
 
-  it('gives a lease to one at a time', async (test) => {
+  it('gives a lease to one holder at a time', async (test) => {
     const { store } = await opened(test);
     const all = await Promise.all([1, 2, 3].map(() => takeLease(store, 'backup', 60_000)));
     const [lease, ...others] = all.filter((one) => one !== null);
@@ -469,7 +469,7 @@ function storeContract({ name, open }: Engine): void {
     assert.notEqual(await takeLease(store, 'backup', 60_000), null);
   });
 
-  it('carries a request out once, and remembers tasks, services and thresholds', async (test) => {
+  it('records idempotent requests once, and stores tasks, services and thresholds', async (test) => {
     const { store } = await opened(test);
     const once = createIdempotencyStore({ store, storageKey: { key: secret } as never, now: () => 1000 });
     let runs = 0;
@@ -499,7 +499,7 @@ function storeContract({ name, open }: Engine): void {
     assert.deepEqual([await thresholds.since(0), (await thresholds.last()).get('b')?.soft], [[reached], 5]);
   });
 
-  it('keeps what else is kept', async (test) => {
+  it('stores everything else', async (test) => {
     const { store } = await opened(test);
     const versions = configVersions(store);
     const first = await versions.add({ at: 1, author: 'a', text: 'x: 1', via: 'file' });
@@ -542,7 +542,7 @@ function storeContract({ name, open }: Engine): void {
     assert.equal((await store.reading.selectFrom('settings').selectAll().execute()).length, 1, name);
   });
 
-  it('takes a transaction back as a whole', async (test) => {
+  it('rolls a transaction back as a whole', async (test) => {
     const { store } = await opened(test);
     const failing = store.db.transaction().execute(async (trx) => {
       await noteKey(trx as Store['db'], 'one');

@@ -96,7 +96,7 @@ describe('a connection to PostgreSQL that is lost inside a transaction', { skip:
   });
 
   for (const { lock, run, what } of makers)
-    it(`fails what made ${what}, and nothing else`, async (t) => {
+    it(`fails the caller of ${what}, and nothing else`, async (t) => {
       const unhandled = unhandledErrors(t);
       const { url } = server.server();
       const name = `lost_${lock}`;

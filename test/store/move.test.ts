@@ -78,7 +78,7 @@ describe('moving a store', { skip: !hasPostgres }, () => {
     assert.deepEqual(known.sort(), [...tableNames].sort());
   });
 
-  it('takes everything to a server and back, and goes on where it was cut off', async (test) => {
+  it('moves everything to a server and back, and resumes where it was interrupted', async (test) => {
     const dataDir = temporaryFolder(test);
     const from = await filled(test, dataDir);
     const server = await openPostgresStore(await postgres.database(), { dataDir, follow: false });
@@ -123,7 +123,7 @@ describe('moving a store', { skip: !hasPostgres }, () => {
     assert.equal(opened[0]?.decrypts, true);
   });
 
-  it('tells of a row that is not there as it was', async (test) => {
+  it('reports a row that differs after the move', async (test) => {
     const from = await filled(test, temporaryFolder(test));
     const server = await openPostgresStore(await postgres.database(), { follow: false });
     test.after(() => server.close());

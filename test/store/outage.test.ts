@@ -17,7 +17,7 @@ import { madeEntry } from '../support/store/ledger.ts';
 describe('an outage of the PostgreSQL server', { skip: !hasPostgres }, () => {
   const postgres = postgresServer();
 
-  it('keeps what is written meanwhile on the disk, and brings each row once', async (test) => {
+  it('keeps rows on the disk meanwhile, and writes each of them once', async (test) => {
     const [url, dataDir] = [await postgres.database(), temporaryFolder(test)];
     const told: boolean[] = [];
     const open = () =>

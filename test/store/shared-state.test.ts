@@ -19,7 +19,7 @@ import { startUpstream } from '../support/upstream/upstream.ts';
 const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
 
 /** What a client begins at one gateway and goes on with at another, as behind a load balancer. */
-describe('what two gateways on one PostgreSQL database know of each other', { skip: !hasPostgres }, () => {
+describe('shared state of two gateways on one PostgreSQL database', { skip: !hasPostgres }, () => {
   let env: Record<string, string> = {};
   let one: RunningGateway;
   let other: RunningGateway;
@@ -107,7 +107,7 @@ describe('what two gateways on one PostgreSQL database know of each other', { sk
     assert.equal(upstream.requests.length, asked);
   });
 
-  it('a change with an Idempotency-Key is made once, whichever gets it', async () => {
+  it('a change with an Idempotency-Key is made once, whichever gateway receives it', async () => {
     const makeKey = async (gateway: RunningGateway) => {
       const { key } = JSON.parse(await readFile(join(gateway.dataDir, 'run.json'), 'utf8')) as {
         key: string;

@@ -78,7 +78,7 @@ describe('a start while the PostgreSQL server is not there', { skip: !hasPostgre
     await assert.rejects(openPostgresStore(url, {}), unreachable);
   });
 
-  it('waits for it as long as it is told to, and says so once', async (test) => {
+  it('waits for it as long as configured, and reports that once', async (test) => {
     const url = await postgres.database();
     await postgres.server().kill();
     const waits: string[] = [];
@@ -96,7 +96,7 @@ describe('a start while the PostgreSQL server is not there', { skip: !hasPostgre
     assert.match(waits[0] ?? '', /CONN|starting up|shutting down|recovery/);
   });
 
-  it('gives up waiting when it is told to stop', async () => {
+  it('stops waiting when it is stopped', async () => {
     const url = (await postgres.database()).replace(/:\d+\//, `:${await freePort()}/`);
     const stop = new AbortController();
     const patience = { forMs: 300_000, onWait: () => stop.abort(), signal: stop.signal };
@@ -107,7 +107,7 @@ describe('a start while the PostgreSQL server is not there', { skip: !hasPostgre
 describe('gateway serve while the PostgreSQL server is away', { skip: !hasPostgres }, () => {
   const postgres = postgresServer();
 
-  it('starts its workers when the server is back, and brings the rows of journals once', async (test) => {
+  it('starts its workers when the server is back, and writes the rows of journals once', async (test) => {
     const dataDir = join(temporaryFolder(test), 'data');
     const url = await postgres.database();
     const env = { DATABASE_URL: url, STORAGE_ENCRYPTION_KEY: SECRET, GATEWAY_WORKERS: '2' };
@@ -130,7 +130,7 @@ describe('gateway serve while the PostgreSQL server is away', { skip: !hasPostgr
     });
   });
 
-  it('ends when it is told to stop while it waits', async (test) => {
+  it('ends when it is stopped while it waits', async (test) => {
     const dataDir = join(temporaryFolder(test), 'data');
     const away = (await postgres.database()).replace(/:\d+\//, `:${await freePort()}/`);
     const node = await gatewayNode({ dataDir, env: { DATABASE_URL: away, STORAGE_ENCRYPTION_KEY: SECRET } });

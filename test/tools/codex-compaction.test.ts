@@ -62,7 +62,7 @@ describe('Codex with a long conversation', { skip: tool.skip }, () => {
 
   afterEach(() => desk.remove());
 
-  it('has it made short by the gateway, and goes on from the summary', async () => {
+  it('lets the gateway compact it, and continues from the summary', async () => {
     // Only its built-in provider asks for compaction by an item.
     const config = [
       'model = "up/m-1"',

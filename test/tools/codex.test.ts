@@ -197,7 +197,7 @@ describe('Codex', { skip: tool.skip }, () => {
     });
   }
 
-  it('passes on the tools that newer models get as an item of the input', async () => {
+  it('accepts tools that newer models get as an item of the input', async () => {
     upstream.respond((request) => [
       stream(responsesStream({ model: bodyOf(request).model, text: ['Good morning.'], usage }).text),
     ]);
@@ -209,7 +209,7 @@ describe('Codex', { skip: tool.skip }, () => {
     assert.deepEqual(new Set(seen.map((body) => body.model)), new Set(['gpt-6-astra']));
   });
 
-  it('says that a wrong key is wrong', async () => {
+  it('reports a wrong key', async () => {
     const ran = await ask({ key: 'sk-wrong' });
     assert.equal(ran.code, 1, 'it gave up by itself, and was not ended at the limit');
     assert.match(ran.stdout + ran.stderr, /401/);

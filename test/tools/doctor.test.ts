@@ -55,7 +55,7 @@ const own: Readonly<Record<ToolApi, keyof typeof upstreams>> = {
 const kinds = (dropped: readonly string[]): string[] =>
   [...new Set(dropped.map((name) => name.replace(/^tools\.[^.]+\./, 'tools.*.')))].sort();
 
-describe('the requests that the doctor knows', { timeout: 900_000 }, () => {
+describe('the sample requests of the doctor', { timeout: 900_000 }, () => {
   let folder: string;
   before(async () => {
     const more = connectionsToAll(at.upstream.url).slice(connectionsTo('').length);
@@ -76,7 +76,7 @@ describe('the requests that the doctor knows', { timeout: 900_000 }, () => {
   for (const { args, env = {}, id: given, tool } of cases) {
     const found = findTool(tool);
     const id = given ?? tool;
-    it(`${id}: what it really sends loses the same`, { skip: found.skip }, async () => {
+    it(`${id}: the real request loses the same fields`, { skip: found.skip }, async () => {
       const entry = findEntry(id) ?? assert.fail(id);
       const upstream = upstreams[own[entry.recipe.api]];
       at.upstream.respond(modelThatReads(upstream, /^no such tool$/, () => ({})));

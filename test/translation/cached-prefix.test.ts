@@ -46,7 +46,7 @@ const round: fc.Arbitrary<Round> = fc
     next: calls.length === 0 && next === '' ? 'And now?' : next,
   }));
 
-describe('whatever happens in a session', () => {
+describe('prompt caching in a session', () => {
   for (const { steps, tool } of agentSessions)
     it(`every step of ${tool} reads all of the step before out of the prompt cache`, () => {
       fc.assert(
@@ -80,7 +80,7 @@ const blocks = (count: number, marks: readonly number[]) => ({
   ],
 });
 
-describe('the prompt cache that these tests ask', () => {
+describe('the prompt cache of these tests', () => {
   const read = (said: ReturnType<ReturnType<typeof promptCache>['ask']>) =>
     'usage' in said ? said.usage.cache_read_input_tokens : said.refused;
 

@@ -533,7 +533,7 @@ it('a custom call with an empty "function" beside it stays one', () => {
   assert.deepEqual(callsIn(parts), [['list', 'free']]);
 });
 
-describe('a call that cannot be told', () => {
+describe('a call that cannot be translated', () => {
   const nameless: readonly [Conversing, readonly (JsonObject | string)[]][] = [
     ['openai-chat', chatStream({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: {} }] })],
     ['openai-chat', chatStream(piece(0, a[1]))],
@@ -555,7 +555,7 @@ describe('a call that cannot be told', () => {
   }
 });
 
-describe('a call inside which the answer was cut off', () => {
+describe('a truncated call', () => {
   const cut: readonly [Conversing, readonly (JsonObject | string)[]][] = [
     [
       'openai-chat',
@@ -586,7 +586,7 @@ describe('a call inside which the answer was cut off', () => {
     ],
   ];
   for (const [from, stream] of cut) {
-    it(`of ${from} is said to be cut off`, () => {
+    it(`of ${from} is reported as truncated`, () => {
       for (const to of conversing.filter((format) => format !== from)) {
         const asked = askedWith(to, from, []);
         const parts = partsOf(asked, framesOf(from, { what: '', stream, calls: [] }));

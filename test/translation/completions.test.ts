@@ -73,7 +73,7 @@ for (const [name, { model, streamed, whole }] of Object.entries(upstreams)) {
       assert.ok((usage?.total_tokens ?? 0) > 0);
     });
 
-    it('gets a whole answer, whose provider was asked with the bound that the format means', async () => {
+    it('gets a whole answer, with the default output limit of the format', async () => {
       upstream().script([json(200, whole())]);
       const { choices, model: named, object } = await client().completions.create({ model, prompt: ['Hi'] });
       assert.deepEqual([choices[0]?.text, choices[0]?.finish_reason], ['Sunny ☀', 'stop']);
@@ -83,7 +83,7 @@ for (const [name, { model, streamed, whole }] of Object.entries(upstreams)) {
       assert.match(JSON.stringify(body['messages']), /^\[\{"role":"user","content":.*Hi/);
     });
 
-    it('is told by name what the provider cannot be asked, before the provider is asked', async () => {
+    it('gets an error that names what the provider cannot do, before a request is sent', async () => {
       upstream().script([json(200, whole())]);
       await assert.rejects(
         client().completions.create({ model, prompt: 'def f(', suffix: ')' }),
@@ -150,7 +150,7 @@ describe('a provider of completions alone', () => {
     assert.deepEqual([block?.type === 'text' && block.text, stop_reason], ['Sunny ☀', 'end_turn']);
   });
 
-  it('is not asked for what it cannot do', async () => {
+  it('receives no request that it cannot serve', async () => {
     upstream().script([json(200, completion)]);
     const tools = [{ type: 'function' as const, function: { name: 'f' } }];
     await assert.rejects(

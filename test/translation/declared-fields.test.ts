@@ -171,8 +171,8 @@ function isExcepted(path: string, from: Conversing, to: Conversing): boolean {
 for (const from of conversing) {
   for (const to of conversing) {
     if (to === from) continue;
-    describe(`a declared member of ${from}`, () => {
-      it(`arrives at ${to}, is named, or is refused`, () => {
+    describe(`a declared field of ${from}`, () => {
+      it(`arrives at ${to}, is reported as dropped, or is refused`, () => {
         const tools = from !== 'openai-completions' && to !== 'openai-completions';
         const silent = new Set<string>();
         let tried = 0;

@@ -48,7 +48,7 @@ function rolesIn({ contents, input, messages }: JsonObject): unknown[] {
 for (const from of formats)
   describe(`an empty turn of a client of ${from}`, () => {
     for (const to of formats.filter((format) => format !== from))
-      it(`is a turn for ${to}`, () => {
+      it(`stays a turn for ${to}`, () => {
         for (const turns of talks) {
           const { body } = translated(clients[from](turns), translating(from), translating(to));
           const roles = turns.map(([role]) => (role === 'assistant' && to === 'gemini' ? 'model' : role));

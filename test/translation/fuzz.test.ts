@@ -20,14 +20,14 @@ function hold({ input, run }: Fuzz, runs: number): Set<string> {
 
 for (const format of formats) {
   describe(`damaged ${format}`, () => {
-    it(`as ${REQUESTS} requests is translated or refused with what is wrong, and nothing else`, () => {
+    it(`as ${REQUESTS} requests is translated, or refused with the reason`, () => {
       const results = hold(requestFuzz(format), REQUESTS);
       for (const result of ['translated', 'invalid_request', 'not_translatable']) {
         assert.ok(results.has(result), `${result} did not occur: the damage is of the wrong kind`);
       }
     });
 
-    it(`as ${ANSWERS} answers ends once, and is complete for the client when it was for the gateway`, () => {
+    it(`as ${ANSWERS} answers ends once, and is complete for the client exactly if it was for the gateway`, () => {
       const results = hold(answerFuzz(format), ANSWERS);
       for (const result of ['message-end', 'error']) {
         assert.ok(results.has(result), `${result} did not occur: the damage is of the wrong kind`);

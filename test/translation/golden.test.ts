@@ -107,7 +107,7 @@ describe('answers', () => {
 });
 
 describe('the golden files', () => {
-  it('are all those of a request or an answer that there is', () => {
+  it('belong to an existing request or answer', () => {
     const orphans = folders
       .flatMap((folder) => globSync(`*${GOLDEN}/*`, { cwd: folder }).map((name) => join(folder, name)))
       .filter((path) => !compared.has(path));

@@ -140,7 +140,7 @@ describe('thoughts among the texts of an answer, as Mistral writes them', () => 
 });
 
 describe('Anthropic’s search for tools', () => {
-  it('is left out and named where it is not known, and the tools that it would find are all sent', () => {
+  it('is omitted and reported if it is unknown, and all the tools that it would find are sent', () => {
     const tools = [
       { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
       { name: 'get_weather', input_schema: { type: 'object', properties: {} }, defer_loading: true },
@@ -154,7 +154,7 @@ describe('Anthropic’s search for tools', () => {
   });
 });
 
-describe('some of the tools, the only ones that may be called', () => {
+describe('a list of allowed tools', () => {
   const fn = (name: string) => ({ type: 'function', name, parameters: { type: 'object', properties: {} } });
   const asked = (names: string[], mode = 'auto') => ({
     input: [{ role: 'user', content: 'hi' }],
@@ -163,7 +163,7 @@ describe('some of the tools, the only ones that may be called', () => {
   });
 
   for (const to of others('openai-responses')) {
-    it(`leave the others in the request to ${to}, and name none of them`, () => {
+    it(`keeps the other tools in the request to ${to}, and reports nothing`, () => {
       const { dropped, request } = translated('openai-responses', to, asked(['a', 'c']));
       for (const name of ['a', 'b', 'c'])
         assert.match(JSON.stringify(request['tools']), new RegExp(`"name":"${name}"`));
@@ -177,7 +177,7 @@ describe('some of the tools, the only ones that may be called', () => {
     });
   }
 
-  it('are chosen by the target’s own word where that says the same', () => {
+  it('uses the target’s own equivalent if there is one', () => {
     const choice = (names: string[], mode?: string) =>
       translated('openai-responses', 'anthropic-messages', asked(names, mode)).request['tool_choice'];
     assert.deepEqual(choice(['a'], 'required'), { type: 'tool', name: 'a' });

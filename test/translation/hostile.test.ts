@@ -138,7 +138,7 @@ describe('a hostile client', () => {
       timed(to, () => translated('anthropic-messages', to, body));
   });
 
-  it('gets every tool by a name of its own, whatever they were called', () => {
+  it('gets a unique name for every tool, whatever they were called', () => {
     for (const to of ['anthropic-messages', 'openai-responses'] as const) {
       const { tools } = translated(
         'openai-chat',
@@ -241,7 +241,7 @@ describe('a hostile upstream', () => {
     }
   });
 
-  it('may begin a block again and again, end what never began, and end the message twice', () => {
+  it('may begin a block repeatedly, end one that never began, and end the message twice', () => {
     const start = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'a' } };
     const stop = { type: 'content_block_stop', index: 7 };
     const end =
@@ -288,7 +288,7 @@ describe('a hostile upstream', () => {
   });
 
   for (const format of formats) {
-    it(`gets no empty answer out of ${format} with an answer of another kind (3.3 item 21)`, () => {
+    it(`causes no empty answer from ${format} with an answer of another kind (3.3 item 21)`, () => {
       const { conversation, stream } = conversationCodec(format);
       const others: JsonObject[] = formats
         .filter((other) => other !== format)

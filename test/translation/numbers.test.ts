@@ -183,10 +183,10 @@ const respelled = (text: string) =>
   );
 const spelledAlike = (value: unknown) => JSON.stringify(value).replace(/(?<=\d)\.0(?=[,\]}\\])/g, '');
 
-describe('whole numbers with a fraction of nothing', () => {
+describe('whole numbers with a zero fraction', () => {
   const root = join(import.meta.dirname, '../..');
   for (const from of conversing) {
-    it(`are read as the same in every recorded ${from} answer`, () => {
+    it(`equal integers in every recorded ${from} answer`, () => {
       const folder = join(root, 'src/codecs', from, 'fixtures');
       for (const name of globSync('*.{sse,ndjson,json}', { cwd: folder })) {
         const text = readFileSync(join(folder, name), 'utf8');
@@ -201,7 +201,7 @@ describe('whole numbers with a fraction of nothing', () => {
       }
     });
 
-    it(`are read as the same in every ${from} request`, () => {
+    it(`equal integers in every ${from} request`, () => {
       const folder = join(root, 'test/translation/requests');
       for (const name of globSync(`*.${from}.json`, { cwd: folder })) {
         const text = readFileSync(join(folder, name), 'utf8');
@@ -221,7 +221,7 @@ describe('whole numbers with a fraction of nothing', () => {
     });
   }
 
-  it('are read as the same in schemas that are fitted to a vendor', () => {
+  it('equal integers in schemas that are adapted to a vendor', () => {
     const properties = {
       a: { type: 'integer', exclusiveMinimum: 0, maximum: 10 },
       b: { type: 'array', prefixItems: [{ type: 'string' }], items: false, maxItems: 3 },

@@ -70,8 +70,8 @@ const encrypted: JsonObject[] = [
 const question = { role: 'user', content: 'hi' };
 const thinking = { type: 'adaptive', display: 'omitted' };
 
-describe('thoughts that the client does not want to see', () => {
-  it('are hidden from a client of Anthropic’s format, and come back to their server', () => {
+describe('reasoning that the client does not want to see', () => {
+  it('is hidden from a client of Anthropic’s format, and returned to its server', () => {
     const body = { max_tokens: 9, messages: [question], thinking };
     for (const [target, answer, found] of [
       [targetOf('openai-chat', deepseek), plain, /"reasoning_content":"Secret thought\."/],
@@ -91,7 +91,7 @@ describe('thoughts that the client does not want to see', () => {
     }
   });
 
-  it('are hidden from a client of chat that excludes them, and come back to their server', () => {
+  it('is hidden from a client of chat that excludes it, and returned to its server', () => {
     const body = { messages: [question], reasoning: { exclude: true } };
     for (const [target, answer, found] of [
       [
@@ -123,7 +123,7 @@ describe('the schema of an answer, towards Anthropic', () => {
   };
   const map = { type: 'object', additionalProperties: { type: 'number' } };
 
-  it('that has a map is told in words and named, and no map is closed', () => {
+  it('that has a map is described in the prompt and reported, and no map is closed', () => {
     for (const schema of [
       map,
       { type: 'object' },
@@ -142,14 +142,14 @@ describe('the schema of an answer, towards Anthropic', () => {
     }
   });
 
-  it('that has none is held to', () => {
+  it('without a map is enforced', () => {
     const schema = { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] };
     const { dropped, request } = sent(schema);
     assert.deepEqual(request.output_config.format.schema, { ...schema, additionalProperties: false });
     assert.deepEqual(dropped, []);
   });
 
-  it('is read under its name in the beta as well', () => {
+  it('is read under its beta name as well', () => {
     const format = { type: 'json_schema', schema: { type: 'object', properties: { a: { type: 'string' } } } };
     const to = targetOf('openai-chat', openai);
     const bodies = [{ output_format: format }, { output_config: { format } }].map((more) => {

@@ -66,7 +66,7 @@ describe('prompt caching for clients that set no marks', () => {
     });
   }
 
-  it('marks nothing in a question that stands for itself', async () => {
+  it('marks nothing in a single question', async () => {
     const { seen } = await run([...(session?.asides(model, '') ?? [])]);
     assert.deepEqual(
       seen.map(({ marks }) => marks),
@@ -138,7 +138,7 @@ describe('prompt caching for clients that set no marks', () => {
       }
   });
 
-  it('goes without marks, and without a word, where a server refuses them', async () => {
+  it('silently omits marks if a server refuses them', async () => {
     const message = 'system.0.cache_control: Extra inputs are not permitted';
     const refused = json(400, { type: 'error', error: { type: 'invalid_request_error', message } });
     at.upstream.script([refused], [answered], [answered]);
@@ -155,7 +155,7 @@ describe('prompt caching for clients that set no marks', () => {
     );
   });
 
-  it('names the key for the cache where no marks speak for it', async () => {
+  it('reports the cache key if no marks replace it', async () => {
     at.upstream.always(answered);
     const body = { messages: [{ role: 'user', content: 'hi' }], prompt_cache_key: 'k' };
     const dropped = async (name: string) =>
@@ -167,7 +167,7 @@ describe('prompt caching for clients that set no marks', () => {
     assert.equal(await dropped('marked/claude-strict'), 'prompt_cache_key');
   });
 
-  it('shows what the cache read, stored and saved of a request', async () => {
+  it('shows what the cache read, stored and saved for a request', async () => {
     const { rows } = await run(session?.steps(model, '').slice(0, 2) ?? []);
     const told = await Promise.all(rows.map(({ id }) => at.gateway.cli('explain', id)));
     assert.match(

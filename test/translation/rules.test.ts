@@ -106,9 +106,9 @@ const refused: Row[] = [
   ],
 ];
 
-describe('a member that the target has no word for', () => {
+describe('a field without an equivalent in the target', () => {
   for (const [from, to, body, names] of dropped) {
-    it(`${from} to ${to} leaves out and names ${names.join(', ') || 'nothing'}`, () => {
+    it(`${from} to ${to} omits and reports ${names.join(', ') || 'nothing'}`, () => {
       const result = asked(from, to, body);
       assert.deepEqual([result.dropped, result.refused], [names, null]);
       for (const name of names) assert.equal(Object.hasOwn(result.request, name), false);
@@ -122,14 +122,14 @@ describe('a member that the target has no word for', () => {
   }
 });
 
-describe('a member that the target has another word for', () => {
-  it('the model is the target’s own, wherever it stands', () => {
+describe('a field with an equivalent in the target', () => {
+  it('the model is the target’s own, wherever it is named', () => {
     for (const to of ['openai-responses', 'anthropic-messages', 'ollama'] as const)
       assert.equal(asked('openai-chat', to, chat).request['model'], 'target');
     assert.equal(Object.hasOwn(asked('openai-chat', 'gemini', chat).request, 'model'), false);
   });
 
-  it('two users stay two: their names stand in the text where a format has no place for them', () => {
+  it('two users stay two: their names are in the text if a format has no field for them', () => {
     const messages = [
       { role: 'user', name: 'ann', content: 'I like tea.' },
       { role: 'user', name: 'ben', content: 'I do not.' },
@@ -146,7 +146,7 @@ describe('a member that the target has another word for', () => {
     }
   });
 
-  it('a turn of the user that nobody wrote is told', () => {
+  it('an inserted user turn is reported', () => {
     const begins = [{ role: 'assistant', content: 'Hello.' }, ...messages];
     for (const to of ['anthropic-messages', 'gemini'] as const) {
       assert.equal(asked('openai-chat', to, { ...chat, messages: begins }).addsTurn, true);
@@ -155,7 +155,7 @@ describe('a member that the target has another word for', () => {
     }
   });
 
-  it('a search is the target’s own', () => {
+  it('a search becomes the target’s own', () => {
     const searching = { ...chat, web_search_options: {} };
     const { request } = asked('openai-chat', 'gemini', searching);
     assert.deepEqual(request['tools'], [{ googleSearch: {} }]);

@@ -218,7 +218,7 @@ describe('openai responses', () => {
     });
   }
 
-  it('says in a header what the provider was not told', async () => {
+  it('names dropped fields in a header', async () => {
     upstream().always(stream(chatStream().text));
     const reply = await gateway().ask('/v1/responses', {
       model: 'up/m-1',
@@ -230,7 +230,7 @@ describe('openai responses', () => {
     assert.match(reply.text, /response\.completed/);
   });
 
-  it('is refused by name where leaving something out would change the answer', async () => {
+  it('is refused with the field whose omission would change the answer', async () => {
     upstream().always(stream(chatStream().text));
     const reply = await gateway().ask('/v1/responses', {
       model: 'up/m-1',
@@ -255,7 +255,7 @@ describe('openai responses', () => {
     assert.deepEqual([row.outcome, row.estimated], ['failed', true]);
   });
 
-  it('stands in the ledger with the provider’s own usage', async () => {
+  it('is in the ledger with the provider’s own usage', async () => {
     upstream().always(stream(messagesStream({ usage: messagesUsage }).text));
     const reply = await gateway().ask('/v1/responses', { model: 'anth/m-1', input: 'hi', stream: true });
     const row = await gateway().entry(reply.header('x-request-id'));

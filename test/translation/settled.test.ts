@@ -225,7 +225,7 @@ function withMark(message: JsonObject): JsonObject {
   return { ...message, content: blocks.with(-1, { ...last, ...mark(true) }) };
 }
 
-describe('a conversation of which the beginning was translated before', () => {
+describe('a conversation whose beginning was translated before', () => {
   const seeds = Number(process.env['SETTLED_SEEDS'] ?? 3);
   for (const from of formats)
     for (const to of formats) {

@@ -116,7 +116,7 @@ function isBinaryFile(part: Part): boolean {
 for (const to of translating) {
   for (const [whose, dialect] of Object.entries(dialects)) {
     describe(`a request to ${to.format} in ${whose} dialect`, () => {
-      it('asks for all that the conversation asks for, or says what it does not', () => {
+      it('expresses everything in the conversation, or reports what it drops', () => {
         fc.assert(
           fc.property(conversations(to.format), fc.constantFrom(...models), (whole, model) => {
             try {

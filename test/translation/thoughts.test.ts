@@ -97,7 +97,7 @@ describe('a text and a call of Google’s, each with its signature', () => {
   ];
 
   for (const client of clients.filter((format) => format !== 'gemini')) {
-    it(`come back with both by way of ${client}`, () => {
+    it(`come back with both through ${client}`, () => {
       const { contents } = returned(client, targetOf('gemini', gemini), answer);
       const parts = listOf(objectOf(listOf(contents)[1])['parts']).map(objectOf);
       const signed = parts.filter(({ thoughtSignature }) => thoughtSignature !== undefined);
@@ -143,7 +143,7 @@ describe('two reasoning items of OpenAI’s', () => {
   ];
 
   for (const client of clients.filter((format) => format !== 'openai-responses')) {
-    it(`come back as two, each with its words, by way of ${client}`, () => {
+    it(`come back as two, each with its text, through ${client}`, () => {
       const { input } = returned(client, targetOf('openai-responses'), answer);
       const items = listOf(input)
         .map(objectOf)
@@ -171,7 +171,7 @@ describe('a signature on a message of Google’s chat surface', () => {
   const answer = [delta({ content: 'Yes.' }), delta({ content: '', extra_content }, 'stop')];
 
   for (const client of clients.filter((format) => format !== 'openai-chat')) {
-    it(`comes back to it by way of ${client}`, () => {
+    it(`comes back to it through ${client}`, () => {
       const { messages } = returned(client, targetOf('openai-chat', gemini), answer);
       assert.deepEqual(objectOf(listOf(messages)[1]), { role: 'assistant', content: 'Yes.', extra_content });
     });
@@ -194,7 +194,7 @@ describe('a signature on a message of Google’s chat surface', () => {
   });
 });
 
-describe('thinking on after a call that another model made', () => {
+describe('thinking after a call that another model made', () => {
   const messages = [
     { role: 'user', content: 'List the files.' },
     {
@@ -211,13 +211,13 @@ describe('thinking on after a call that another model made', () => {
     return JSON.parse(Buffer.concat(request.body).toString());
   };
 
-  it('goes on where the model thinks as it sees fit, and stops where it thinks to a budget', () => {
+  it('stays enabled if the model thinks adaptively, and is disabled if it has a budget', () => {
     assert.deepEqual(asked('claude-sonnet-4-6').thinking, { type: 'adaptive' });
     assert.deepEqual(asked('claude-opus-4-8').thinking, { type: 'adaptive' });
     assert.deepEqual(asked('claude-sonnet-4-5').thinking, { type: 'disabled' });
   });
 
-  it('is on again with the user’s next turn', () => {
+  it('is enabled again with the user’s next turn', () => {
     const next = [
       { role: 'assistant', content: 'There is one.' },
       { role: 'user', content: 'Read it.' },
@@ -225,7 +225,7 @@ describe('thinking on after a call that another model made', () => {
     assert.equal(asked('claude-sonnet-4-5', next).thinking.type, 'enabled');
   });
 
-  it('goes on with a budget as the model sees fit, where it can do both', () => {
+  it('becomes adaptive if the model supports both', () => {
     const contents = [
       { role: 'user', parts: [{ text: 'hi' }] },
       { role: 'model', parts: [{ functionCall: { name: 'list', args: {} } }] },

@@ -275,7 +275,7 @@ export function describeChannel(kind: ChannelKind): void {
       it(name, { skip }, async (t) => run(await kind.open(t), kind));
     }
 
-    it('gives bytes that are no event as what they are', async (t) => {
+    it('delivers bytes that are not an event as they are', async (t) => {
       const { channel, publishBytes } = await kind.open(t);
       if (publishBytes === undefined) return t.skip('nobody else can publish');
       await channel.subscribe('x');
