@@ -110,7 +110,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('lets everyone in without a key only where this machine alone can reach it', (test) => {
+  it('allows access without a key only when it is reachable from this machine alone', (test) => {
     const env = { DATA_DIR: temporaryFolder(test), GATEWAY_AUTH_REQUIRED: 'false' };
     assert.equal(loadConfig({ env }).authRequired, false);
     for (const host of ['0.0.0.0', '::', '192.168.1.2', 'example.com'])
@@ -151,7 +151,7 @@ describe('the configuration', () => {
       assert.equal(isLoopback(host), false, host);
   });
 
-  it('takes a variable that is empty for one that is not set', () => {
+  it('treats an empty variable as not set', () => {
     const env = { A: 'a', B: '' };
     assert.deepEqual(
       [readVariable('A', env), readVariable('B', env), readVariable('C', env)],

@@ -36,7 +36,7 @@ async function answerOf(url: string): Promise<number> {
 }
 
 describe('a gateway in this process', () => {
-  it('refuses a folder that another one has, names that one, and leaves it alone', async (test) => {
+  it('refuses a folder that another gateway uses, names its owner, and leaves it alone', async (test) => {
     const dataDir = temporaryFolder(test);
     const first = gatewayOn(dataDir);
     const { url } = await first.start();
@@ -49,7 +49,7 @@ describe('a gateway in this process', () => {
     assert.ok(existsSync(join(dataDir, 'run.json')));
   });
 
-  it('gives up the folder even when the ledger cannot be written at the end, and says so', async (test) => {
+  it('releases the folder even when the ledger cannot be written at the end, and reports it', async (test) => {
     const dataDir = temporaryFolder(test);
     const gateway = gatewayOn(dataDir);
     const { url } = await gateway.start();
@@ -83,7 +83,7 @@ describe('a gateway in this process', () => {
     (await acquireDataDir(dataDir)).release();
   });
 
-  it('waits longer for what the receiver of an event has than for another part', async (test) => {
+  it('waits longer for event deliveries in progress than for another part', async (test) => {
     const dataDir = temporaryFolder(test);
     const received = Promise.withResolvers<void>();
     const receiver = await startEventReceiver(async () => {

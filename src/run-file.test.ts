@@ -27,7 +27,7 @@ describe('the run file', () => {
     assert.deepEqual(readdirSync(dataDir), ['run.json']);
   });
 
-  it('that is missing, cut short or another shape is none', (test) => {
+  it('that is missing, cut short or malformed is ignored', (test) => {
     const dataDir = temporaryFolder(test);
     assert.equal(readRunFile(dataDir), null);
     assert.equal(readRunFile(join(dataDir, 'nowhere')), null);
@@ -42,7 +42,7 @@ describe('the run file', () => {
     }
   });
 
-  it('that is there and cannot be read is an error, not a gateway that does not run', (test) => {
+  it('that exists and cannot be read is an error, not a stopped gateway', (test) => {
     const dataDir = temporaryFolder(test);
     mkdirSync(join(dataDir, 'run.json'));
     assert.throws(() => readRunFile(dataDir), { code: 'EISDIR' });

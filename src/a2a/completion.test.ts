@@ -38,7 +38,7 @@ async function asking(test: TestContext, answer: (response: ServerResponse) => v
 const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
 
 describe('a question to a model', () => {
-  it('is one request with the key, whose answer is read however it is cut', async (test) => {
+  it('is one request with the key, whose answer is read wherever its chunks are cut', async (test) => {
     const { ask, seen } = await asking(test, (response) => {
       const text = `${chunk('grün')}: comment\n\n${chunk(' ist')}data: {"choices":[]}\n\ndata: [DONE]\n\n`;
       const bytes = Buffer.from(text);
@@ -56,7 +56,7 @@ describe('a question to a model', () => {
     });
   });
 
-  it('is refused with the words of the gateway', async (test) => {
+  it('is refused with the message of the gateway', async (test) => {
     const { ask } = await asking(test, (response) => {
       response.writeHead(404).end('{"error":{"message":"There is no model m"}}');
     });

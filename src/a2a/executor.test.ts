@@ -120,7 +120,7 @@ describe('a task of the A2A server', () => {
     assert.deepEqual(faults, [null]);
   });
 
-  it('fails with what its sender may know', async () => {
+  it('fails with a message that reveals nothing internal', async () => {
     const secret = new TypeError('planted in /a/secret/place');
     for (const [thrown, text, fault] of [
       [
@@ -140,7 +140,7 @@ describe('a task of the A2A server', () => {
     }
   });
 
-  it('is for the skill that is named, or that the login is for', async () => {
+  it('runs the skill that it names, or the default skill of the login', async () => {
     const { inputs, send } = opened(() => saying('fine'));
     for (const [metadata, refusal] of [
       [{ skill: 'report' }, /^forbidden: The skill report needs a login/],
@@ -171,8 +171,8 @@ describe('a task of the A2A server', () => {
   });
 });
 
-describe('the tasks that are kept', () => {
-  it('are seen by their owner alone, and are so many', async () => {
+describe('the stored tasks', () => {
+  it('are visible to their owner alone, and bounded in number', async () => {
     const tasks = createTasks();
     const as = (userName: string) => new ServerCallContext({ user: { isAuthenticated: true, userName } });
     const task = (id: string) => ({

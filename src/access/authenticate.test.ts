@@ -29,7 +29,7 @@ function table(patch: Partial<KeyRecord> = {}): Map<string, KeyRecord> {
 }
 
 describe('authentication', () => {
-  it('knows the principal of a key by its hash', () => {
+  it('finds the principal of a key by its hash', () => {
     assert.deepEqual(authenticate(table({ models: ['a/*'] }), [made.key], 1), {
       keyId: 'key_1',
       name: 'laptop',
@@ -37,7 +37,7 @@ describe('authentication', () => {
     });
   });
 
-  it('knows nobody by another key, the hash, a part, or something longer', () => {
+  it('finds nobody for another key, the hash, a part of the key, or a longer text', () => {
     const wrong = [
       other.key,
       made.hash,

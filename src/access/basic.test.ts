@@ -12,7 +12,7 @@ describe('a Basic login', () => {
     assert.deepEqual(readBasic(encoded('alice:')), { name: 'alice', password: '' });
   });
 
-  it('is taken as it is, byte order marks and all', () => {
+  it('is taken as it is, including byte order marks', () => {
     assert.deepEqual(readBasic(encoded('\ufeffalice:x')), { name: '\ufeffalice', password: 'x' });
   });
 
@@ -22,13 +22,13 @@ describe('a Basic login', () => {
     assert.equal(readBasic(encoded(`a:${'x'.repeat(1535)}`)), null);
   });
 
-  it('has a scheme in any case, and may have more than one space', () => {
+  it('accepts the scheme in any case, and more than one space', () => {
     const value = Buffer.from('a:b').toString('base64');
     for (const scheme of ['basic', 'BASIC', 'bAsIc '])
       assert.deepEqual(readBasic(`${scheme} ${value} `), { name: 'a', password: 'b' });
   });
 
-  it('is nothing when it is malformed or too long', () => {
+  it('is rejected when it is malformed or too long', () => {
     const bad = [
       '',
       'Basic',
@@ -49,7 +49,7 @@ describe('a Basic login', () => {
     for (const value of bad) assert.equal(readBasic(value), null, value.slice(0, 40));
   });
 
-  it('gives back whatever was put in', () => {
+  it('decodes to whatever was encoded', () => {
     const text = fc
       .string({ unit: 'grapheme', maxLength: 60 })
       .filter((some) => !/[\u0000-\u001f\u007f]/.test(some));

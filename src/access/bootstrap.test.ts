@@ -8,7 +8,7 @@ const password = 'a long enough password';
 const address = '10.0.0.1';
 
 describe('the first admin', () => {
-  it('is made with a code that stands in a file of its owner, once', async (test) => {
+  it('is created once, with a code from a file that only the owner can read', async (test) => {
     const access = await openAccess(test);
     const path = setupCodePath(access.dataDir);
     const { code = '' } = access.control.offer() ?? {};
@@ -40,7 +40,7 @@ describe('the first admin', () => {
     await setUp(code);
   });
 
-  it('is made within the hour, and not beside another one', async (test) => {
+  it('is created within an hour, and only while there is no other admin', async (test) => {
     const access = await openAccess(test);
     const { code = '' } = access.control.offer() ?? {};
     access.clock.time += 60 * 60_000;
@@ -53,7 +53,7 @@ describe('the first admin', () => {
     await assert.rejects(access.control.setUp({ code: fresh, password }, address), { code: 'conflict' });
   });
 
-  it('does not outlive the gateway as a file', async (test) => {
+  it('leaves no code file after the gateway stops', async (test) => {
     const access = await openAccess(test);
     await access.control.close();
     assert.equal(existsSync(setupCodePath(access.dataDir)), false);

@@ -4,13 +4,13 @@ import { fc } from '../../test/support/machine/properties.ts';
 import { clientOf, inNetworks, isLoopbackAddress, plainAddress } from './client-address.ts';
 
 describe('the address of a client', () => {
-  it('is the same in its IPv6 dress', () => {
+  it('is the same when it is mapped to IPv6', () => {
     assert.equal(plainAddress('::ffff:10.0.0.1'), '10.0.0.1');
     assert.equal(clientOf('::FFFF:10.0.0.1'), clientOf('10.0.0.1'));
     assert.notEqual(clientOf('10.0.0.1'), clientOf('10.0.0.2'));
   });
 
-  it('is one for this machine, whatever it calls itself', () => {
+  it('is the same for every loopback address', () => {
     for (const own of ['127.0.0.1', '127.9.8.7', '::1', '::ffff:127.0.0.1']) {
       assert.ok(isLoopbackAddress(own), own);
       assert.equal(clientOf(own), 'loopback');
@@ -19,7 +19,7 @@ describe('the address of a client', () => {
       assert.equal(isLoopbackAddress(other), false, other);
   });
 
-  it('is one for a network of IPv6, however it is written', () => {
+  it('is the same for all addresses of an IPv6 network, however they are written', () => {
     for (const one of ['2001:db8:0:1::5', '2001:0db8::1:ffff:0:0:9', 'FE80::1%eth0', '2001:db8:0:1:2:3:4:5'])
       assert.match(
         clientOf(one),
@@ -36,7 +36,7 @@ describe('the address of a client', () => {
       assert.equal(inNetworks(outside, networks), false, outside);
   });
 
-  it('is made of any text without an error', () => {
+  it('is parsed from any text without an error', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV6(), fc.ipV4(), fc.string()), (text) => {
         clientOf(text);

@@ -16,7 +16,7 @@ const through = (peer: string, xff?: string, forwarded?: string) =>
   );
 
 describe('the address of a client behind a proxy', () => {
-  it('is what a trusted proxy says, and nobody else', () => {
+  it('is taken from a trusted proxy, and from nobody else', () => {
     assert.equal(through('127.0.0.1'), '127.0.0.1');
     assert.equal(through('127.0.0.1', '203.0.113.7'), '203.0.113.7');
     assert.equal(through('::ffff:127.0.0.1', '203.0.113.7'), '203.0.113.7');
@@ -46,7 +46,7 @@ describe('the address of a client behind a proxy', () => {
     assert.equal(through('127.0.0.1', undefined, 'for="[2001:db8::1]:4711"'), '2001:db8::1');
   });
 
-  it('is nobody’s where it cannot be told, or is told twice and not alike', () => {
+  it('is unknown when it cannot be read, or when two headers disagree', () => {
     for (const xff of ['', 'unknown', '203.0.113.7, _hidden', '999.1.1.1', 'localhost'])
       assert.equal(through('127.0.0.1', xff), '', xff);
     assert.equal(through('127.0.0.1', undefined, 'proto=https'), '');
@@ -54,7 +54,7 @@ describe('the address of a client behind a proxy', () => {
     assert.equal(through('127.0.0.1', '203.0.113.7', 'for=203.0.113.7'), '203.0.113.7');
   });
 
-  it('is never one that only the client named', () => {
+  it('is never one that only the client supplied', () => {
     const address = fc.ipV4().filter((one) => !trusted(one));
     fc.assert(
       fc.property(fc.string(), address, (invented, real) => {

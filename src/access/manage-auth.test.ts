@@ -11,7 +11,7 @@ import { authenticateManagement, type ManageAuthDeps } from './manage-auth.ts';
 const outcome = (result: { name: string } | { reason: string }) =>
   'name' in result ? result.name : result.reason;
 
-describe('who calls the management API', () => {
+describe('the caller of the management API', () => {
   it('is proven by a password, or by a token that was given for one', async (test) => {
     const access = await openAccess(test);
     const alice = await access.user('alice', 'admin');
@@ -37,7 +37,7 @@ describe('who calls the management API', () => {
     assert.deepEqual(empty, { reason: 'malformed', message: 'X-Auth-Token is empty' });
   });
 
-  it('is nobody for headers that are repeated, listed, unknown or malformed', async (test) => {
+  it('is rejected for headers that are repeated, listed, unknown or malformed', async (test) => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     const good = await access.login('alice');
@@ -70,7 +70,7 @@ describe('who calls the management API', () => {
     assert.equal(outcome(await access.enter(['Authorization', `Bearer   ${good}`])), 'alice');
   });
 
-  it('is never told apart by the answer: no such user, wrong password, disabled', async (test) => {
+  it('gets the same answer for an unknown user, a wrong password and a disabled user', async (test) => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     const vic = await access.user('vic', 'viewer');
@@ -110,7 +110,7 @@ describe('who calls the management API', () => {
     assert.equal(outcome(await access.enter(basic('password', 'another password'))), 'password');
   });
 
-  it('has the role of the moment, and may lower it for a request', async (test) => {
+  it('has its current role, and may lower it for a request', async (test) => {
     const access = await openAccess(test);
     const op = await access.user('op', 'operator');
     const headers = token(await access.login('op'));
@@ -162,7 +162,7 @@ describe('who calls the management API', () => {
     }
   });
 
-  it('is not decided where the users cannot be read, and that is told as what it is', async (test) => {
+  it('gets a server error, not a refusal, when the users cannot be read', async (test) => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     const good = await access.login('alice');
@@ -214,7 +214,7 @@ describe('who calls the management API', () => {
     assert.equal(caller.reaches('services', { id: 'store' }), false);
   });
 
-  it('comes from the networks of its token, and from nowhere else', async (test) => {
+  it('may come only from the networks of its token', async (test) => {
     const access = await openAccess(test);
     const alice = await access.user('alice', 'admin');
     const { token: text } = await access.control.parts.tokens.issue({
@@ -236,7 +236,7 @@ describe('who calls the management API', () => {
       assert.equal(outcome(await access.enter(token(text), address)), 'foreign_address', address);
   });
 
-  it('is nobody with a token for WebSockets, whichever header it is in', async (test) => {
+  it('is rejected with a token for WebSockets, whichever header it is in', async (test) => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     const text = await access.login('alice', 'ws');
@@ -246,7 +246,7 @@ describe('who calls the management API', () => {
       assert.equal(outcome(await access.enter(token(await access.login('alice', kind)))), 'alice', kind);
   });
 
-  it('is slowed down when guessing, and is not when it knows', async (test) => {
+  it('is slowed down when guessing, and not with the right password', async (test) => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     const held = token(await access.login('alice'));
@@ -267,7 +267,7 @@ describe('who calls the management API', () => {
     assert.equal(outcome(await access.enter(basic('alice'))), 'alice');
   });
 
-  it('finds no more by guessing all at once', async (test) => {
+  it('gains nothing by guessing in parallel', async (test) => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     const guesses = Array.from({ length: 100 }, (_, index) => access.enter(basic('alice', `guess ${index}`)));
@@ -312,7 +312,7 @@ describe('who calls the management API', () => {
       assert.equal(JSON.stringify(await access.enter(headers)).includes(presented), false);
   });
 
-  it('never fails for whatever headers come', async (test) => {
+  it('never throws, whatever the headers are', async (test) => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     const name = fc.constantFrom('X-Auth-Token', 'authorization', 'x-gateway-role', 'cookie');

@@ -43,7 +43,7 @@ describe('gateway keys', () => {
     assert.equal(await keys.find('three'), null);
   });
 
-  it('have names of their own, also when two are added at once', async (test) => {
+  it('have unique names, even when two are added at once', async (test) => {
     const { keys } = await opened(test);
     await keys.add({ ...plain, name: 'taken' });
     for (const name of ['taken', ' taken ', '', '  ', 'a\nb', 'x'.repeat(101)])

@@ -4,7 +4,7 @@ import { builtInAgents, unusableAgents } from './list.ts';
 import { toolKinds } from './schema.ts';
 
 describe('the built-in agents', () => {
-  it('have ids of their own that can stand in a model id', () => {
+  it('have unique ids that can be part of a model id', () => {
     const ids = builtInAgents.map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);
     for (const id of ids) assert.match(id, /^[a-z0-9]+(-[a-z0-9]+)*$/);

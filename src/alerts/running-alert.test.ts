@@ -71,7 +71,7 @@ describe('an alert with a digest', () => {
     assert.equal(sent.length, 2);
   });
 
-  it('sends the first again until it is taken, and counts the others meanwhile', async (test) => {
+  it('retries the first until it is accepted, and counts the others meanwhile', async (test) => {
     const { open, sent, state } = await setUp(test, 3_600_000);
     const alert = open();
     const [first, other] = [failedRequest(1), failedRequest(2)];
@@ -86,7 +86,7 @@ describe('an alert with a digest', () => {
     );
   });
 
-  it('tells after a restart what was counted before', async (test) => {
+  it('reports after a restart what was counted before', async (test) => {
     const { open, published, sent, store, summary } = await setUp(test, 3_600_000);
     const alert = open();
     for (let n = 0; n < 5; n += 1) await alert.process(failedRequest(n));
@@ -99,7 +99,7 @@ describe('an alert with a digest', () => {
     assert.deepEqual([sent.length, summary().count], [1, 4]);
   });
 
-  it('sends each event where there is no digest, and none from before it began', async (test) => {
+  it('sends each event when there is no digest, and none from before it began', async (test) => {
     const { open, sent } = await setUp(test, 0);
     const alert = open();
     for (let n = 0; n < 3; n += 1) await alert.process(failedRequest(n));

@@ -14,7 +14,7 @@ const hour = 3_600_000;
 const start = Date.UTC(2026, 10, 22);
 
 describe('scheduled backups', () => {
-  it('are made when they are due, and the oldest go', async (test) => {
+  it('are made when they are due, and the oldest are removed', async (test) => {
     const dataDir = temporaryFolder(test);
     await (await openStore(dataDir)).close();
     const common = { dataDir, server: null, storageKey: await storageKey(dataDir, null), version: '1.2.3' };

@@ -108,7 +108,7 @@ describe('a backup', () => {
     assert.equal(existsSync(`${output}.partial`), false);
   });
 
-  it('leaves the key out when it is told so, or when it comes from the environment', async (test) => {
+  it('leaves the key out on request, or when it comes from the environment', async (test) => {
     const { backup } = await filled(test);
     assert.equal((await backup({ includeKey: false })).manifest.key.included, false);
     const other = await filled(test, 'other', 'from the environment');
@@ -119,7 +119,7 @@ describe('a backup', () => {
 });
 
 describe('a restore', () => {
-  it('takes the place of the present state, which is kept', async (test) => {
+  it('replaces the present state, which is kept', async (test) => {
     const source = await filled(test);
     const { path } = await source.backup();
     const target = await filled(test, 'second');
@@ -150,7 +150,7 @@ describe('a restore', () => {
     assert.deepEqual(await connectionsOf(target.dataDir), [['second', 'secret-of-second']]);
   });
 
-  it('takes the place of a database that is damaged', async (test) => {
+  it('replaces a damaged database', async (test) => {
     const source = await filled(test);
     const { path } = await source.backup();
     const target = await filled(test, 'second');
@@ -170,7 +170,7 @@ describe('a restore', () => {
     assert.deepEqual(await connectionsOf(place, 'the right one'), [['first', 'secret-of-first']]);
   });
 
-  it('ends the logins of then and keeps automation tokens', async (test) => {
+  it('ends the logins in the backup and keeps its automation tokens', async (test) => {
     const source = await filled(test);
     const user = {
       id: 'u',
@@ -219,7 +219,7 @@ describe('a restore', () => {
     assert.equal(existsSync(join(target.dataDir, 'backups')), false);
   });
 
-  it('that is killed leaves a whole database, the one of before or the one of the backup', async (test) => {
+  it('that is killed leaves a whole database, either the old one or that of the backup', async (test) => {
     const one = (await (await filled(test, 'first', 'a secret')).backup()).path;
     const other = (await (await filled(test, 'second', 'a secret')).backup()).path;
     const place = temporaryFolder(test);
@@ -299,7 +299,7 @@ describe('a restore', () => {
     await assert.rejects(restore(place, join(dataDir, 'none.tar.gz')), /There is no file/);
   });
 
-  it('refuses what cannot be read, however many ask at once', async (test) => {
+  it('refuses an unreadable file, however many restores run at once', async (test) => {
     const folder = temporaryFolder(test);
     const none = join(folder, 'none.tar.gz');
     const failure = async (work: Promise<unknown>) => work.then(String, (error: unknown) => String(error));

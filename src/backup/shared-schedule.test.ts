@@ -27,7 +27,7 @@ describe('the scheduled backups of a database that gateways share', { skip: !has
     return { one: await open(), other: await open(), age, run: (text: string) => postgres.run(url, text) };
   }
 
-  it('are made once, by whoever comes first, and again when they are due', async (test) => {
+  it('are made once, by the first gateway, and again when they are due', async (test) => {
     const { age, one, other } = await gateways(test);
     const held = Promise.withResolvers<string>();
     const begun = Promise.withResolvers<void>();

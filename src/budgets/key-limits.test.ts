@@ -51,7 +51,7 @@ describe('a key and its limits', () => {
     assert.deepEqual(await stored(), { keys: ['agent'], budgets: [['requests', 60, 'refuse']] });
   });
 
-  it('take a period and a rule for unpriced models only beside an amount', async (test) => {
+  it('accept a period and a rule for unpriced models only with an amount', async (test) => {
     const { keys, stored } = await opened(test);
     for (const input of [{ budget_period: 'day' }, { budget_unpriced: 'allow' }])
       await assert.rejects(keys.create({ name: 'agent', ...input }), { param: Object.keys(input)[0] });

@@ -168,7 +168,7 @@ describe('a limit', () => {
     assert.notEqual(take(reservationOf(limits)), null);
   });
 
-  it('on what happens at the same time is free again when a request has ended', async () => {
+  it('on concurrent requests is free again when a request has ended', async () => {
     const { limits } = await opened([budget({ metric: 'concurrency', period: null, limit: 1 })]);
     const first = reservationOf(limits);
     assert.equal(take(first), null);
@@ -186,7 +186,7 @@ describe('a limit', () => {
     assert.equal(take(reservationOf(limits), { tokens: 80 }), null);
   });
 
-  it('in USD holds what a request may cost, without any rest of rounding', async () => {
+  it('in USD reserves what a request may cost, without a rounding remainder', async () => {
     const { clock, limits } = await opened([budget({ metric: 'usd', limit: 1, period: 'day' })]);
     for (let index = 0; index < 10; index += 1) {
       const reservation = reservationOf(limits);
@@ -200,7 +200,7 @@ describe('a limit', () => {
     assert.equal(take(reservationOf(limits), { usd: 0 }), null, 'what costs nothing is let in');
   });
 
-  it('is charged where the request was used: an attempt elsewhere gives the first place back', async () => {
+  it('is charged where the request was used: an attempt elsewhere releases the first reservation', async () => {
     const ofConnection = (id: string, subject: string) =>
       budget({ id, scope: 'connection', subject, metric: 'tokens', limit: 100, period: 'day' });
     const { clock, limits } = await opened([ofConnection('a', 'con_a'), ofConnection('b', 'con_b')]);
@@ -218,7 +218,7 @@ describe('a limit', () => {
     ]);
   });
 
-  it('of a combo in another is charged for what goes through it, and gives its place back where the next does not', async () => {
+  it('of a nested combo is charged for requests through it, and released when the next attempt leaves it', async () => {
     const ofCombo = (id: string) => budget({ id, scope: 'combo', subject: id, limit: 2 });
     const { clock, limits } = await opened([ofCombo('outer'), ofCombo('inner')]);
     const levels = () =>
@@ -318,7 +318,7 @@ describe('a limit', () => {
     assert.equal(refusedBy(['owner=ann']), 'owner', '0.75 USD and 0.5 USD are more than 1 USD');
   });
 
-  it('tells of its threshold and of its end once in a window', async () => {
+  it('reports its threshold and its exhaustion once in a window', async () => {
     const { clock, events, limits } = await opened([budget({ period: 'day', limit: 5, softPercent: 80 })]);
     const one = () => {
       const reservation = reservationOf(limits);
@@ -337,7 +337,7 @@ describe('a limit', () => {
     assert.equal(events.length, 4);
   });
 
-  it('is told of once in a window, also after a restart', async () => {
+  it('is reported once in a window, also after a restart', async () => {
     const past = { at: start - 1000, usd: 0, tokens: 9, requests: 9, unpriced: 0, first: 'req_1' };
     const before = budget({ metric: 'requests', limit: 10, period: 'day', softPercent: 80 });
     for (const [updatedAt, expected] of [
@@ -355,14 +355,14 @@ describe('a limit', () => {
     }
   });
 
-  it('begins with what the ledger has of its window', async () => {
+  it('starts with the usage that the ledger has for its window', async () => {
     const past = { at: start - 1000, usd: 0.5, tokens: 90, requests: 2, unpriced: 1, first: 'req_1' };
     const { limits } = await opened([budget()], [past]);
     assert.equal(take(reservationOf(limits)), null);
     assert.notEqual(take(reservationOf(limits)), null);
   });
 
-  it('goes on counting when it is changed, and begins anew when it is reset', async () => {
+  it('keeps counting when it is changed, and starts over when it is reset', async () => {
     const { limits } = await opened([budget({ limit: 1 })]);
     const reservation = reservationOf(limits);
     assert.equal(take(reservation), null);
@@ -492,7 +492,7 @@ interface Open {
 }
 
 describe('any schedule of requests', () => {
-  it('spends no more than the estimates were wrong by, and leaves nothing set aside', async () => {
+  it('overspends by no more than the estimation error, and leaves nothing reserved', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const { clock, limits } = await opened(budgets);

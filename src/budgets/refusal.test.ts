@@ -39,7 +39,7 @@ function messageOf(patch: Partial<Refusal>, budget: Partial<BudgetRecord> = {}):
 const mend = 'raise the limit with `gateway budgets set --team "core team" --usd N --per day`';
 
 describe('a refusal', () => {
-  it('says that a request does not fit where something is left, and what', () => {
+  it('says that a request does not fit when something is left, and how much', () => {
     assert.equal(
       messageOf({}),
       `This request does not fit in the budget of 5 USD per day of the team "core team": it may use 0.75 USD, and 0.5 USD remain, with 4 USD spent and 0.5 USD set aside for open requests. The window ends at 2026-11-22T00:00:00Z. Ask for fewer output tokens, wait until then, or ${mend}`,
@@ -68,14 +68,14 @@ describe('a refusal', () => {
     );
   });
 
-  it('says what never fits', () => {
+  it('says when a request can never fit', () => {
     assert.match(
       messageOf({ retryAt: null, requested: 9 }),
       /does not fit in .* more than the whole limit; 0\.5 USD remain\. Ask for fewer output tokens, or raise/,
     );
   });
 
-  it('names how many may be open at once', () => {
+  it('names how many requests may be open at once', () => {
     const concurrency = {
       metric: 'concurrency',
       period: null,

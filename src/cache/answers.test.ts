@@ -35,8 +35,8 @@ const holds = (cache: AnswerCache, key: string): boolean => {
   return lookup.kind === 'hit';
 };
 
-describe('kept answers', () => {
-  it('make room for others, those first that were not used for longest, and never exceed their bound', () => {
+describe('cached answers', () => {
+  it('are evicted least recently used first, and never exceed their bound', () => {
     const { cache } = opened();
     for (let index = 0; index < 200; index += 1) {
       put(cache, `k${index}`, 2_000);
@@ -50,7 +50,7 @@ describe('kept answers', () => {
     assert.equal(holds(cache, 'large'), false, 'one that is too large is not kept');
   });
 
-  it('are too old at last, sooner for whom they are to be fresher', () => {
+  it('expire, and earlier for clients that want fresher answers', () => {
     const { cache, clock } = opened();
     put(cache, 'k');
     clock.now += 6_000;
@@ -63,7 +63,7 @@ describe('kept answers', () => {
     assert.equal(cache.stats().entries, 0);
   });
 
-  it('are waited for by those who ask meanwhile, whatever comes of it', async () => {
+  it('are awaited by identical requests, whatever the outcome', async () => {
     const { cache } = opened();
     const lead = cache.find('k', usual);
     const [one, two] = [cache.find('k', usual), cache.find('k', usual)];
@@ -89,7 +89,7 @@ describe('the key of a request', () => {
   const keyOf = (body: unknown, more: Partial<typeof scope> = {}) =>
     cacheableRequest({ ...scope, ...more }, [Buffer.from(JSON.stringify(body))])?.key;
 
-  it('is the same for the same meaning, and another for every other', () => {
+  it('is the same for the same meaning, and different otherwise', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'a' }], top: { x: 1, y: [1, 2] } };
     const turned = {
       top: { y: [1, 2], x: 1 },
@@ -110,7 +110,7 @@ describe('the key of a request', () => {
     assert.equal(new Set([keyOf(body), ...others]).size, 8);
   });
 
-  it('tells numbers apart that a double cannot', () => {
+  it('distinguishes numbers that a double cannot', () => {
     const keyOfText = (text: string) => cacheableRequest(scope, [Buffer.from(text)])?.key;
     const [one, other] = ['789', '788'].map(
       (end) => `{"model":"m","top":{"y":1.0,"x":1234567890123456${end}}}`,
@@ -119,7 +119,7 @@ describe('the key of a request', () => {
     assert.equal(keyOfText(one ?? ''), keyOfText('{"top":{"x":1234567890123456789,"y":1.0},"model":"m"}'));
   });
 
-  it('is none for what is no JSON object', () => {
+  it('does not exist for a body that is not a JSON object', () => {
     for (const text of ['', '[]', '"a"', '{', '1.0'])
       assert.equal(cacheableRequest(scope, [Buffer.from(text)]), null);
   });

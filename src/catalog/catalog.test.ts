@@ -25,7 +25,7 @@ test('a price is the override’s, else the table’s, else the data set’s, an
   assert.equal(catalog.priceOf(provider('ollama'), 'anything', now)?.source, 'free');
 });
 
-test('a price of 0 counts where something says that it is meant, and is unknown else', () => {
+test('a price of 0 counts when a source confirms that it is free, and is otherwise unknown', () => {
   for (const [id, model, cost] of [
     ['zai-coding-plan', 'glm-5.2', 0],
     ['github-models', 'deepseek/deepseek-r1', 0],
@@ -52,7 +52,7 @@ test('a request that asks to be served sooner has a price of its own beside the 
   assert.deepEqual(priceOf('openai', 'gpt-5.4', 'default'), priceOf('openai', 'gpt-5.4', null));
 });
 
-test('a tier costs what its vendor says of it where the data set has no price', () => {
+test('a tier without a price in the data set costs what its vendor documents', () => {
   const usual = catalog.priceOf(provider('openai'), 'gpt-5-mini', now);
   const flex = catalog.priceOf(provider('openai'), 'gpt-5-mini', now, 'flex');
   assert.deepEqual([usual?.input, usual?.output, usual?.cacheRead], [0.25, 2, 0.025]);

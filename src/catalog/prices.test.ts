@@ -165,7 +165,7 @@ test('a model that is not in the table, or is not priced there, has no price', (
   }
 });
 
-test('a name that an object has by nature is no model and no provider of prices', () => {
+test('a name of Object.prototype is neither a model nor a provider of prices', () => {
   for (const model of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     assert.equal(catalog.priceOf(provider('openai'), model, november), null, model);
   }

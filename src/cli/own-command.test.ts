@@ -10,7 +10,7 @@ const folder = temporaryFolder({ after });
 const place = (dataDir: string, source: string) =>
   ({ dataDir, sources: { dataDir: source } }) as unknown as Config;
 
-it('is short where the shell finds this program, and a path where it finds none or another', () => {
+it('is the short name if the shell finds this program under it, otherwise a path', () => {
   const started = join(folder, 'gateway.js');
   writeFileSync(started, '');
   mkdirSync(join(folder, 'bin'));

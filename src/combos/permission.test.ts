@@ -52,7 +52,7 @@ describe('a key with a list of models', () => {
     assert.equal(outcome(lab, 'openai/dear', ['openai']), refused);
   });
 
-  it('lets in what runs, by whatever name it was asked for', () => {
+  it('allows a model by whatever name it was requested', () => {
     assert.deepEqual(outcome(world, 'fast', ['work/*']), ['work/cheap']);
     assert.deepEqual(outcome(world, 'lab/claude-x', ['claude*']), ['lab/claude-x']);
     assert.deepEqual(outcome(world, 'auto', ['openai/*']), ['work/cheap']);
@@ -61,7 +61,7 @@ describe('a key with a list of models', () => {
   });
 });
 
-describe('whatever is asked for', () => {
+describe('any requested model', () => {
   const words = ['work', 'lab', 'router', 'openai', 'openrouter', 'smart', 'all', 'claude', 'auto', 'fast'];
   const models = ['cheap', 'dear', 'claude-x', 'smart', 'work/cheap', 'openai/dear', 'claude/dear'];
   const word = fc.constantFrom(...words, ...models, 'claude-y', '*');

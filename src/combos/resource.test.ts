@@ -29,7 +29,7 @@ async function create(resource: Resource, input: Record<string, unknown>): Promi
 }
 
 describe('the resource of combos', () => {
-  it('shows what was made of short and long targets, and which cannot be asked', async (test) => {
+  it('shows the expanded form of short and long targets, and which are unusable', async (test) => {
     const { combos } = await opened(test);
     const targets = ['demo/echo', { target: 'openai/gpt-5', weight: 3 }];
     const row = await create(combos, { name: 'x', strategy: 'weighted', targets, options: { wait_ms: 7 } });
@@ -71,7 +71,7 @@ describe('the resource of combos', () => {
       assert.throws(() => comboChange.parse({ options: { cache_ttl_seconds: ttl } }), /cache_ttl_seconds/);
   });
 
-  it('activates one after the other, and none', async (test) => {
+  it('activates one combo at a time, or none', async (test) => {
     const { combos } = await opened(test);
     const [one, two] = [
       await create(combos, { name: 'one', targets: ['demo/echo'] }),

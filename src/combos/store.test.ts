@@ -64,7 +64,7 @@ describe('the store of combos', () => {
     assert.deepEqual(await active(), ['y']);
   });
 
-  it('tells of every change by its revision', async (test) => {
+  it('increments its revision with every change', async (test) => {
     const { aliases, combos, store } = await opened(test);
     let before = store.revision();
     const counted = async (work: Promise<unknown>) => {
@@ -119,7 +119,7 @@ describe('the store of combos', () => {
     assert.deepEqual(await combos.list(), []);
   });
 
-  it('refuses combos that lead back to themselves, or stand too deep in one another', async (test) => {
+  it('refuses cycles of combos and too deep nesting', async (test) => {
     const { combos } = await opened(test);
     const first = await combos.add({ name: 'c1', targets: to('work/m') });
     for (let depth = 2; depth <= MAX_DEPTH; depth += 1)

@@ -42,10 +42,10 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   }
 }
 
-describe('a name that something has', () => {
+describe('a name that is taken', () => {
   for (const first of kinds)
     for (const second of kinds)
-      it(`as ${first} is not given to another ${second}, new or renamed`, async (test) => {
+      it(`by a ${first} cannot be given to a ${second}, new or renamed`, async (test) => {
         const { add, aliases, combos, connections } = await storesOf(test, temporaryFolder(test));
         const rename = { connection: connections, combo: combos, alias: aliases };
         await add[first]('lab');
@@ -56,7 +56,7 @@ describe('a name that something has', () => {
         assert.notEqual(await rename[second].find('other'), null, 'a refused name changes nothing');
       });
 
-  it('is not a provider, nor a word with a meaning of its own', async (test) => {
+  it('is not that of a provider or a reserved word', async (test) => {
     const { add } = await storesOf(test, temporaryFolder(test));
     for (const kind of kinds) {
       assert.match(await refusal(add[kind]('openai')), /provider OpenAI/);
@@ -67,7 +67,7 @@ describe('a name that something has', () => {
     assert.ok(await add.connection('openai', 'openai'), 'a connection may be called like its own provider');
   });
 
-  it('goes to one of three that take it at the same moment from other processes', async (test) => {
+  it('goes to one of three processes that claim it at the same moment', async (test) => {
     const folder = temporaryFolder(test);
     const processes = [
       await storesOf(test, folder),

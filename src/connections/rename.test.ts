@@ -53,7 +53,7 @@ async function opened(test: TestContext, provider: string, name: string) {
 }
 
 describe('a connection with another name', () => {
-  it('is meant by all that named it before, and by nothing else', async (test) => {
+  it('is referenced by everything that referenced it before, and by nothing else', async (test) => {
     const { alias, combo, connections, id, key, named } = await opened(test, 'openai', 'work');
     await combo(['work/a', `${id}/a`, 'work', 'workshop/a', 'openai/work/a', 'work/b/c']);
     await alias('one', 'work/a');
@@ -84,7 +84,7 @@ describe('a connection with another name', () => {
     assert.deepEqual((await other.named()).keys, [['openai/a', 'work/a']]);
   });
 
-  it('is named nowhere anew when the name is taken, or stays', async (test) => {
+  it('changes no reference when the name is taken or unchanged', async (test) => {
     const { combo, connections, id, named, store } = await opened(test, 'openai', 'work');
     await connections.add({ ...nothing, provider: 'openai', name: 'taken' });
     await combo(['work/a']);
@@ -96,7 +96,7 @@ describe('a connection with another name', () => {
     assert.equal((await connections.find(id))?.active, false);
   });
 
-  it('has its old name everywhere when something of it cannot be written', async (test) => {
+  it('keeps its old name everywhere when one reference cannot be written', async (test) => {
     const { combo, connections, id, named, store } = await opened(test, 'openai', 'work');
     await combo(['work/a']);
     await store.db.updateTable('combos').set({ targets: 'no json' }).execute();

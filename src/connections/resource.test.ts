@@ -83,7 +83,7 @@ describe('the resource of connections', () => {
     assert.deepEqual([lost?.['has_credential'], lost?.['needs_reentry']], [true, true]);
   });
 
-  it('refuses what cannot work, and names the member', async (test) => {
+  it('refuses what cannot work, and names the field', async (test) => {
     const { create, resource } = await opened(test);
     const refused: readonly [param: string, input: Record<string, unknown>][] = [
       ['provider', { provider: 'nobody' }],
@@ -115,7 +115,7 @@ describe('the resource of connections', () => {
       checkBaseUrl(`http://${host}/v1`, () => null);
   });
 
-  it('changes what it is told, and nothing else', async (test) => {
+  it('changes the given fields, and nothing else', async (test) => {
     const { connections, create, update } = await opened(test);
     const row = await create({ provider: 'ollama' });
     assert.deepEqual([row['name'], row['has_credential']], ['ollama', false]);
@@ -142,7 +142,7 @@ describe('the resource of connections', () => {
     await assert.rejects(update(keyed, { priority: 1 }), { code: 'not_found' });
   });
 
-  it('sends no stored credential to another server than it was given for', async (test) => {
+  it('sends a stored credential only to the server that it was given for', async (test) => {
     const { connections, create, update } = await opened(test);
     const row = await create({ provider: 'openai', api_key: upstreamKey });
     const moves = ['https://evil.example/v1', 'http://api.openai.com/v1', 'https://api.openai.com:444/v1'];

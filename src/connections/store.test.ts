@@ -31,7 +31,7 @@ async function opened(test: TestContext) {
 }
 
 describe('connections', () => {
-  it('keep their credential sealed and give it out only when asked to', async (test) => {
+  it('store their credential encrypted and return it only on request', async (test) => {
     const { connections, dataDir, store } = await opened(test);
     const record = await connections.add(openai);
     assert.deepEqual(
@@ -50,7 +50,7 @@ describe('connections', () => {
       assert.equal(readFileSync(file).includes(secret), false, file);
   });
 
-  it('that the key does not open need re-entry, and the others go on', async (test) => {
+  it('that the key cannot decrypt need re-entry, and the others still work', async (test) => {
     const { connections, now, store } = await opened(test);
     await connections.add(openai);
     await connections.add({ ...openai, name: 'local', provider: 'ollama', apiKey: null });
@@ -75,7 +75,7 @@ describe('connections', () => {
     );
   });
 
-  it('do not open each other’s credential', async (test) => {
+  it('cannot decrypt each other’s credential', async (test) => {
     const { connections, store } = await opened(test);
     const one = await connections.add(openai);
     const other = await connections.add({ ...openai, name: 'other', apiKey: 'something else' });
@@ -100,7 +100,7 @@ describe('connections', () => {
     }
   });
 
-  it('have names of their own that can stand in a model id', async (test) => {
+  it('have unique names that can be part of a model id', async (test) => {
     const { connections, store } = await opened(test);
     const record = await connections.add(openai);
     await assert.rejects(connections.add(openai), { code: 'invalid_request', param: 'name' });

@@ -22,7 +22,7 @@ function build(text: string, second: number): void {
 }
 
 describe('the files of the dashboard', () => {
-  it('are there once they are built, and new when they are built anew', async () => {
+  it('are found once they are built, and reloaded when they are rebuilt', async () => {
     const files = openSiteFiles(folder);
     assert.equal(files.built(), null);
     assert.equal(await files.read('index.html'), null);

@@ -41,7 +41,7 @@ function fail(accounts: Accounts, target: AttemptTarget, failed: AttemptFailure)
 }
 
 describe('accounts', () => {
-  it('are ready until something is held against them', () => {
+  it('are ready until a request fails', () => {
     const { accounts, targetOf } = setUp();
     assert.deepEqual(accounts.conditionOf('c', 'm-1'), { state: 'ready' });
     const running = accounts.begin(targetOf());
@@ -63,7 +63,7 @@ describe('accounts', () => {
     assert.equal(accounts.availability('c', 'gone').may, 'last');
   });
 
-  it('wait where the upstream named the time, for the model alone where its limits are counted so', () => {
+  it('wait as long as the upstream says, for the model alone if its limits are per model', () => {
     for (const [provider, other] of [
       ['openai', 'go'],
       ['openai-compatible', 'wait'],
@@ -83,7 +83,7 @@ describe('accounts', () => {
     }
   });
 
-  it('need attention until the credential is another one, or a test succeeds', () => {
+  it('need attention until the credential changes or a test succeeds', () => {
     const { accounts, targetOf, time } = setUp();
     const connection = {
       id: 'c',
@@ -139,7 +139,7 @@ describe('accounts', () => {
     assert.equal([...stored.values()].filter(({ healthState }) => healthState !== null).length, 0);
   });
 
-  it('come back from what was kept', () => {
+  it('are restored from stored states', () => {
     const first = setUp();
     fail(first.accounts, first.targetOf(), failure(401));
     fail(first.accounts, first.targetOf('gone'), failure(404, 'model'));
@@ -148,7 +148,7 @@ describe('accounts', () => {
     assert.deepEqual(again.conditionsOf('c'), first.accounts.conditionsOf('c'));
   });
 
-  it('tell how much of their limits is left, until it is whole again', () => {
+  it('report how much of their limits is left, until the limits reset', () => {
     const { accounts, targetOf, time } = setUp();
     const running = accounts.begin(targetOf());
     running.headReceived({
@@ -161,7 +161,7 @@ describe('accounts', () => {
     assert.equal(accounts.headroom('c'), null);
   });
 
-  it('count those of the last minute', () => {
+  it('count the requests of the last minute', () => {
     const { accounts, targetOf, time } = setUp();
     for (let count = 0; count < 5; count += 1) {
       accounts.begin(targetOf()).closed();

@@ -8,7 +8,7 @@ import { faults, kindOf, rowOf, usualFaults } from './faults.ts';
 
 const errorTextOf = ({ message, type }: { message: string; type: string }) => `${type} ${message}`;
 
-describe('what failures mean', () => {
+describe('the classification of failures', () => {
   for (const example of faultExamples) {
     const { kind, message, provider: id, status } = example;
     // What the headers say besides is the account's business.
@@ -45,12 +45,12 @@ describe('what failures mean', () => {
     );
   });
 
-  it('never blames an account for what stops a request, and never stops one for what is an account’s', () => {
+  it('never blames an account for a fault of the request, nor a request for a fault of the account', () => {
     for (const [kind, { effect, next }] of Object.entries(faults))
       if (next === 'stop') assert.equal(effect.to, 'none', kind);
   });
 
-  it('is told apart where no answer came', () => {
+  it('distinguishes failures without an answer', () => {
     const none = { status: null, errorText: '' };
     assert.equal(kindOf({ ...none, code: 'upstream_unreachable' }, {}), 'unreachable');
     assert.equal(kindOf({ ...none, code: 'upstream_timeout' }, {}), 'timeout');

@@ -30,7 +30,7 @@ const after = (steps: readonly (readonly [now: number, happening: HealthEvent])[
     null,
   );
 
-describe('the healthState of an account', () => {
+describe('the health state of an account', () => {
   it('cools for twice as long after each failure of a probe, up to the cap, and is ready after a success', () => {
     let healthState: HealthState | null = null;
     let now = 0;
@@ -60,7 +60,7 @@ describe('the healthState of an account', () => {
     });
   });
 
-  it('does as the upstream says, up to a bound', () => {
+  it('follows the wait that the upstream names, up to a bound', () => {
     const pauseUntil = (at: number): Penalty => ({ ...pause, upstreamRetryAt: at });
     const healthState = after([[1000, failed(0, pauseUntil(18_000))]]);
     assert.ok(healthState !== null && 'until' in healthState);
@@ -73,7 +73,7 @@ describe('the healthState of an account', () => {
     assert.deepEqual([past.until, past.told], [2000, false]);
   });
 
-  it('is not mended by an answer to a request from before the failure', () => {
+  it('does not recover by an answer to a request from before the failure', () => {
     const healthState = after([
       [50, failed(10)],
       [60, { type: 'succeeded', begunAt: 20 }],
@@ -81,7 +81,7 @@ describe('the healthState of an account', () => {
     assert.equal(healthState?.state, 'cooling');
   });
 
-  it('lets the next one find out when a probe tells nothing', () => {
+  it('lets the next request probe when a probe is inconclusive', () => {
     const healthState = after([
       [0, failed(0)],
       [1000, { type: 'begun' }],
@@ -90,7 +90,7 @@ describe('the healthState of an account', () => {
     assert.ok(healthState !== null && isOver(healthState, 1100));
   });
 
-  it('keeps what weighs more', () => {
+  it('keeps the more severe state', () => {
     const refused: Penalty = { ...pause, to: 'needs-attention', reason: 'credential refused' };
     const healthState = after([
       [0, failed(0, refused)],
@@ -187,7 +187,7 @@ function hold(steps: readonly Step[]): void {
   assert.equal(next(probing, { type: 'succeeded', begunAt: later }, later + 1), null);
 }
 
-describe('the healthState of an account over any order of what may happen', () => {
+describe('the health state of an account after any sequence of events', () => {
   it('never sticks, never has two probes, and never pauses beyond its caps', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

@@ -6,8 +6,8 @@ import { hintOf } from './hints.ts';
 
 const minute = 60_000;
 
-describe('what another gateway found out about an account', () => {
-  it('keeps requests away for as long as there, by the own clock, and is not told on', () => {
+describe('a health hint of another gateway', () => {
+  it('keeps requests away for the same time, by the local clock, and is not passed on', () => {
     const clock = { now: 10_000_000 };
     const changes: StoredHealthState[] = [];
     const other = createAccounts({ now: () => clock.now, changed: (stored) => void changes.push(stored) });
@@ -27,7 +27,7 @@ describe('what another gateway found out about an account', () => {
     assert.deepEqual(changes, []);
   });
 
-  it('ends when it has ended there, and what was found out here stays', () => {
+  it('ends when it ends at its gateway, and local states stay', () => {
     const other = createAccounts({ now: () => 1_000, changed() {} });
     const about = { connectionId: 'con_1', reason: 'rate limit', failures: 1, forMs: minute, told: false };
     other.applyHint({ ...about, model: 'm-1', state: 'cooling' });
@@ -46,7 +46,7 @@ describe('what another gateway found out about an account', () => {
     assert.equal(accounts.conditionOf('con_2', 'm-1').state, 'needs-attention');
   });
 
-  it('is told to a process that starts as what it is, so that it ends there as well', () => {
+  it('is passed to a new worker as a hint, so that it ends there as well', () => {
     const clock = { now: 1_000 };
     const owner = createAccounts({ now: () => clock.now, changed() {} });
     const about = { connectionId: 'con_1', model: null, reason: 'rate limit', failures: 1, told: true };
@@ -62,7 +62,7 @@ describe('what another gateway found out about an account', () => {
     assert.equal(worker.availability('con_1', 'm-1').may, 'go');
   });
 
-  it('says of a refused credential that the account is to be passed over for a minute', () => {
+  it('skips an account with a refused credential for a minute', () => {
     const healthState = { state: 'needs-attention', since: 1, failures: 3, reason: 'x'.repeat(600) } as const;
     const hint = hintOf({ connectionId: 'con_1', model: null, fingerprint: 'f', healthState }, 1_000);
     assert.deepEqual(hint, {

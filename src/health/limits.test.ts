@@ -12,7 +12,7 @@ const read = (headers: Record<string, string>) =>
     resetMs: resetAt === null ? null : resetAt - now,
   }));
 
-describe('the limits that answers tell of', () => {
+describe('rate limits in answers', () => {
   it('are read from OpenAI, Groq and those like them', () => {
     const headers = {
       'x-ratelimit-limit-requests': '14400',
@@ -71,7 +71,7 @@ describe('the limits that answers tell of', () => {
     ]);
   });
 
-  it('are left out where they say nothing', () => {
+  it('are omitted when they contain no information', () => {
     for (const value of ['', '-1', 'unlimited', 'NaN'])
       assert.deepEqual(read({ 'x-ratelimit-limit-requests': value, 'x-ratelimit-reset-requests': '1s' }), []);
     assert.equal(hasRateLimitHeaders({ 'content-type': 'application/json' }), false);

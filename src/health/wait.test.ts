@@ -77,7 +77,7 @@ describe('what an upstream says about waiting', () => {
     );
   });
 
-  it('is a moment in every form in which resets are written', () => {
+  it('is read from every format of reset times', () => {
     const at = (text: string) => (parseRetryTime(text, now) ?? Number.NaN) - now;
     assert.equal(at('6m0s'), 360_000);
     assert.equal(at('2m59.56s'), 179_560);

@@ -103,7 +103,7 @@ async function found(folder: string, isWanted = (_name: string) => true): Promis
 }
 
 describe('a journal', () => {
-  it('has a row on the disk when it was appended', async () => {
+  it('has a row on the disk as soon as it was appended', async () => {
     const { folder, journal } = open();
     journal.append(row('a'));
     journal.append(row('b'));
@@ -156,7 +156,7 @@ describe('a journal', () => {
     assert.deepEqual(await found(folder), ['b']);
   });
 
-  it('takes no more than it may, for a while, and says so once', async () => {
+  it('accepts no more than its limit for a while, and reports that once', async () => {
     let clock = 0;
     const { errors, folder, journal } = open({ maxBytes: 100, steady: () => clock });
     for (const id of ['a', 'b', 'c']) journal.append(row(id));
@@ -177,7 +177,7 @@ describe('a journal', () => {
     await journal.close();
   });
 
-  it('writes nothing after a pause that the database has by then', async () => {
+  it('does not write rows after a pause that the database already has', async () => {
     let clock = 0;
     const { folder, journal, written } = open({ maxBytes: 100, steady: () => clock });
     journal.append(row('a'));
@@ -192,7 +192,7 @@ describe('a journal', () => {
     await journal.close();
   });
 
-  it('has nobody wait for a slow disk again, ten times as long as it took', async () => {
+  it('lets nobody wait for a slow disk again for ten times as long as it took', async () => {
     const { clock, errors, folder, journal, writeLater } = slowDisk();
     journal.append(row('a'));
     clock.msOfAWrite = 80;
@@ -218,7 +218,7 @@ describe('a journal', () => {
     await journal.close();
   });
 
-  it('has the rows of a pause on the disk as soon as that takes them, one write after the other', async () => {
+  it('writes the rows of a pause as soon as the disk accepts them, one write after the other', async () => {
     const { clock, folder, journal, underWay, writeLater } = slowDisk();
     clock.msOfAWrite = 80;
     journal.append(row('a'));
@@ -233,7 +233,7 @@ describe('a journal', () => {
     await journal.close();
   });
 
-  it('has nobody wait while a write of a pause is under way, even after the pause', async () => {
+  it('lets nobody wait while rows of a pause are being written, even after the pause', async () => {
     const { clock, folder, journal, writeLater } = slowDisk();
     clock.msOfAWrite = 80;
     journal.append(row('a'));
@@ -246,7 +246,7 @@ describe('a journal', () => {
     await journal.close();
   });
 
-  it('keeps what a write of a pause could not write, and stops for a while', async () => {
+  it('keeps rows that could not be written after a pause, and pauses again', async () => {
     const { clock, errors, folder, journal, underWay, writeLater } = slowDisk();
     clock.msOfAWrite = 80;
     journal.append(row('a'));
@@ -289,7 +289,7 @@ describe('a journal', () => {
 });
 
 describe('the recovery of journals', () => {
-  it('takes those that are wanted', async () => {
+  it('reads the selected files', async () => {
     const { folder, journal } = open();
     journal.append(row('a'));
     assert.deepEqual(await found(folder, (name) => name !== 'one'), []);
@@ -320,7 +320,7 @@ describe('the recovery of journals', () => {
     );
   });
 
-  it('queues no more at a time than the database takes, so that no row pushes another out', async () => {
+  it('queues no more at a time than the writer holds, so that no row evicts another', async () => {
     const { folder, journal } = open();
     await journal.close();
     const count = 45_000;

@@ -93,7 +93,7 @@ const query: fc.Arbitrary<ListQuery> = fc.record({
 });
 
 describe('pages of requests', () => {
-  it('are those that rows in memory would give', async (test) => {
+  it('equal the pages of rows in memory', async (test) => {
     await fc.assert(
       fc.asyncProperty(entries, fc.array(query, { minLength: 5, maxLength: 5 }), async (made, queries) => {
         const store = await ledgerOf(test, made);
@@ -108,7 +108,7 @@ describe('pages of requests', () => {
     );
   });
 
-  it('show every member that the record has, and are found by id', async (test) => {
+  it('show every field of a record, and find one by id', async (test) => {
     const resource = requestsResource(
       await ledgerOf(test, [madeEntry({ errorCode: 'upstream_error', errorMessage: 'no' })]),
     );
@@ -140,7 +140,7 @@ describe('pages of requests', () => {
     }
   });
 
-  it('ignore case where they are told to', async (test) => {
+  it('ignore case on request', async (test) => {
     const models = ['b', 'A', 'a', 'B'];
     const { page } = requestsResource(
       await ledgerOf(
@@ -158,7 +158,7 @@ describe('pages of requests', () => {
     );
   });
 
-  it('are found by a text in any of their columns', async (test) => {
+  it('find a text in any of their columns', async (test) => {
     const made = [
       madeEntry({ id: 'req_1', requestedModel: 'Fast', model: 'slow-1', errorMessage: null }),
       madeEntry({ id: 'req_2', requestedModel: null, model: 'x y', errorMessage: 'Rate LIMIT reached' }),

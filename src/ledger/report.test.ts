@@ -42,7 +42,7 @@ describe('the ledger', () => {
       assert.deepEqual(entryOfValues(JSON.parse(JSON.stringify(ledgerRow(entry)))), entry);
   });
 
-  it('has an entry once, the first one, however often its id is recorded', async (test) => {
+  it('keeps the first entry, however often its id is recorded', async (test) => {
     const store = await ledgerOf(test, [madeEntry(), madeEntry({ costUsd: 99 })]);
     assert.deepEqual(await recentRequests(store, { limit: 10 }), [madeEntry()]);
   });
@@ -60,7 +60,7 @@ describe('the ledger', () => {
     assert.deepEqual(await recentRequests(store, { limit: 9, since: 6 }), []);
   });
 
-  it('finds a text in any name, model, error, user agent or id, and takes % and _ as they are', async (test) => {
+  it('finds a text in any name, model, error, user agent or id, and takes % and _ literally', async (test) => {
     const named = {
       id: 'ONE',
       keyId: 'two',

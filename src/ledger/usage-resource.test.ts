@@ -144,7 +144,7 @@ describe('the resource of usage', () => {
       }
   });
 
-  it('groups within groups, and tells the names of keys and combos', async (test) => {
+  it('groups by several columns, with the names of keys and combos', async (test) => {
     const { ask, store } = await usageOf(test, entries);
     const { rows } = await ask([is('by', 'day,key')]);
     assert.deepEqual(told(rows), [
@@ -167,7 +167,7 @@ describe('the resource of usage', () => {
     ]);
   });
 
-  it('goes on to tell the name of a key that was removed', async (test) => {
+  it('still shows the name of a key that was removed', async (test) => {
     const { ask, store } = await usageOf(test, entries);
     const key = { id: 'key_1', name: 'laptop', prefix: 'sk-1', hash: 'x', created_at: now };
     await store.db.insertInto('keys').values(key).execute();
@@ -267,7 +267,7 @@ describe('the resource of usage', () => {
       await assert.rejects(ask([is('time_zone', zone)]), { code: 'invalid_request' }, zone);
   });
 
-  it('tells the groups that cost most one by one, and the rest in one row of each day', async (test) => {
+  it('lists the most expensive groups one by one, and the rest in one row for each day', async (test) => {
     const made = ['a', 'b', 'c', 'd'].flatMap((model, index) =>
       [1, 2].map((day) =>
         madeEntry({
@@ -317,7 +317,7 @@ describe('the resource of usage', () => {
     ]);
   });
 
-  it('is summed up slice by slice without another outcome', async (test) => {
+  it('gives the same result when it is summed up slice by slice', async (test) => {
     await fc.assert(
       fc.asyncProperty(
         spread,
@@ -378,7 +378,7 @@ describe('the resource of usage', () => {
     assert.deepEqual([none.count, none.filtered], [3, 1]);
   });
 
-  it('refuses what it cannot sum up, and finds nothing under any other id', async (test) => {
+  it('refuses unknown groups, and finds nothing under any other id', async (test) => {
     const { ask, resource } = await usageOf(test, entries);
     const refused: Condition[][] = [
       [is('by', 'moon')],

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 const start = Date.UTC(2026, 10, 1);
 const before = start + 90 * HOUR_MS;
 
-it('what a budget is about used is the same whatever the slices it is added up in', async (test) => {
+it('the usage of a budget is the same whatever slices it is added up in', async (test) => {
   const random = createRandom(4);
   const entries = Array.from({ length: 200 }, (_, index) =>
     madeEntry({

@@ -52,7 +52,7 @@ describe('bytes', () => {
     });
   }
 
-  it('have the part of a sequence that begins with its rarest byte', () => {
+  it('are searched from the rarest byte of a sequence', () => {
     const part = ({ offset, probe }: ReturnType<typeof probeOf>) => [offset, utf8Text(probe)];
     assert.deepEqual(part(probeOf(utf8Bytes('"service_tier"'))), [8, '_tier"']);
     assert.deepEqual(part(probeOf(utf8Bytes('a'))), [0, 'a']);

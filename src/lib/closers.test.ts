@@ -24,7 +24,7 @@ describe('closers', () => {
     assert.deepEqual(order, ['ledger', 'store']);
   });
 
-  it('go on after a part that failed, and name it', async () => {
+  it('continue after a part that failed, and name it', async () => {
     const closers = createClosers();
     const order: string[] = [];
     const error = new Error('the disk is full');
@@ -40,7 +40,7 @@ describe('closers', () => {
     assert.deepEqual(order, ['store']);
   });
 
-  it('give up a part that never settles, also where nothing else keeps the process alive', async () => {
+  it('give up a part that never settles, even if nothing else keeps the process alive', async () => {
     const closers = createClosers();
     let closed = false;
     closers.add('store', () => {

@@ -4,7 +4,7 @@ import { fc } from '../../test/support/machine/properties.ts';
 import { createIndexedSet } from './indexed-set.ts';
 
 describe('an indexed set', () => {
-  it('holds what a Set would hold after any comings and goings', () => {
+  it('holds what a Set would hold after any additions and deletions', () => {
     const moves = fc.array(fc.tuple(fc.boolean(), fc.nat(9)), { maxLength: 60 });
     fc.assert(
       fc.property(moves, (list) => {

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 import { nthLargest } from './largest.ts';
 
-it('is what sorting would find', () => {
+it('equals the result of sorting', () => {
   fc.assert(
     fc.property(
       fc.array(fc.double({ noNaN: true, min: -1e9 })),

@@ -5,7 +5,7 @@ import { readOtelVariables } from './otel-variables.ts';
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
 
 describe('the variables of OpenTelemetry', () => {
-  it('say nothing without an address, and where they are switched off', () => {
+  it('disable telemetry without an address, or when switched off', () => {
     assert.equal(readOtelVariables({}), null);
     assert.equal(readOtelVariables({ OTEL_SERVICE_NAME: 'a' }), null);
     assert.equal(readOtelVariables({ ...endpoint, OTEL_SDK_DISABLED: 'true' }), null);

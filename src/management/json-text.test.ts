@@ -11,7 +11,7 @@ function isWellFormed(value: unknown): boolean {
 }
 
 describe('JSON text', () => {
-  it('has half a character where its value has, however it is escaped', () => {
+  it('keeps a lone surrogate, however it is escaped', () => {
     const unit = fc.constantFrom(
       'a',
       '\\',
@@ -38,7 +38,7 @@ describe('JSON text', () => {
     );
   });
 
-  it('may be a hundred deep, brackets in texts not counted', () => {
+  it('may be nested a hundred levels deep, not counting brackets in strings', () => {
     const nested = (depth: number) => `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`;
     assert.equal(faultOfJsonText(nested(100)), null);
     assert.equal(faultOfJsonText(nested(102)), 'too deep');
@@ -46,7 +46,7 @@ describe('JSON text', () => {
     assert.equal(faultOfJsonText('[],'.repeat(1000)), null);
   });
 
-  it('is read to its end, whatever it is', () => {
+  it('is read to its end, whatever it contains', () => {
     for (const text of ['', '"', '"\\', '"\\u', '"\\u12', '\\', ']]]', '{"a"'])
       assert.equal(faultOfJsonText(text), null, text);
   });

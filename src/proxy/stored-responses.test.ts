@@ -16,7 +16,7 @@ describe('a list of items', () => {
     );
   });
 
-  it('goes on after an item, in either direction', () => {
+  it('continues after an item, in either direction', () => {
     assert.deepEqual(ids(list('order=asc&limit=2&after=msg_3')), ['msg_4', 'msg_5']);
     assert.deepEqual(ids(list('limit=2&after=msg_3')), ['msg_2', 'msg_1']);
     const end = list('order=asc&after=msg_24');
@@ -26,7 +26,7 @@ describe('a list of items', () => {
     );
   });
 
-  it('refuses what it does not understand by name', () => {
+  it('names the parameter that it refuses', () => {
     for (const [query, param] of [
       ['limit=0', 'limit'],
       ['limit=101', 'limit'],

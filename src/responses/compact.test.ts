@@ -30,7 +30,7 @@ const words: StreamPart[] = [
 ];
 
 describe('a compaction by the gateway', () => {
-  it('asks last for a summary, with the tools at hand and none to be called', () => {
+  it('asks for a summary last, with the tools declared but not callable', () => {
     const tool = { kind: 'function', name: 'ls', description: null, schema: null, strict: null } as const;
     const before = {
       ...emptyConversation('m'),
@@ -54,7 +54,7 @@ describe('a compaction by the gateway', () => {
     assert.equal(withSummaryRequest(emptyConversation('m')).toolChoice, null);
   });
 
-  it('makes exactly one item of the answer', () => {
+  it('turns the answer into exactly one item', () => {
     const parts = read([start, ...words, end('stop')]);
     assert.deepEqual(
       parts.map(({ type }) => type),
@@ -64,7 +64,7 @@ describe('a compaction by the gateway', () => {
     assert.deepEqual([item['id'], item['type'], summaryIn(item)], ['cmp_1_0', 'compaction', 'So far.']);
   });
 
-  it('leaves out a call that nobody asked for', () => {
+  it('leaves out an unrequested call', () => {
     const call: StreamPart[] = [
       { type: 'tool-call-start', block: 2, id: 'c', name: 'ls', kind: 'function' },
       { type: 'tool-call-end', block: 2, complete: true },
@@ -93,7 +93,7 @@ describe('a compaction by the gateway', () => {
 });
 
 describe('the answer of /responses/compact', () => {
-  it('has all messages of the user and then the one compaction', () => {
+  it('contains all messages of the user and then the one compaction', () => {
     const compaction = { id: 'cmp_1_0', type: 'compaction', encrypted_content: 'mgc1.eA' };
     const usage = { input_tokens: 1 };
     const answered = compactedResponse(

@@ -42,8 +42,8 @@ const shown = async (memory: Pick<ResponseMemory, 'get'>, id: string) => {
   return chain === null ? null : itemsOf(chain);
 };
 
-describe('what a connection remembers', () => {
-  it('continues what is stored, and is known to no other connection and no other key', async () => {
+describe('the memory of a connection', () => {
+  it('continues stored responses, and is invisible to other connections and keys', async () => {
     const { memory, other } = opened();
     memory.put(response('s', null));
     memory.remember(response('a', 's'));
@@ -53,7 +53,7 @@ describe('what a connection remembers', () => {
     assert.equal(await memory.get('b', 'key_b'), null);
   });
 
-  it('is put into what is stored after it, which then stands without it', async () => {
+  it('is copied into responses that are stored later, so that they are complete without it', async () => {
     const { memory, other, put } = opened();
     memory.put(response('s', null));
     memory.remember(response('a', 's'));
@@ -84,7 +84,7 @@ describe('what a connection remembers', () => {
     assert.deepEqual([put[0]?.previousId, put[0]?.input], [null, [compaction, 'rest', 'in c']]);
   });
 
-  it('does not go round in a circle where ids come twice', async () => {
+  it('does not loop if ids repeat', async () => {
     const { memory } = opened();
     memory.remember(response('a', null));
     memory.remember(response('a', 'a'));

@@ -24,7 +24,7 @@ describe('a continued request', () => {
     assert.deepEqual(result, { model: 'm', input: [userMessage('one')] });
   });
 
-  it('does not repeat what a compaction stands for', () => {
+  it('does not repeat what a compaction replaces', () => {
     const compaction = { type: 'compaction', encrypted_content: 'x' };
     const { input } = continueResponse({ input: 'long', output: [answer, compaction] }, { input: 'next' });
     assert.deepEqual(input, [compaction, userMessage('next')]);
@@ -46,13 +46,13 @@ describe('a continued request', () => {
 });
 
 describe('a reference', () => {
-  it('is known with its type and without', () => {
+  it('is recognized with and without its type', () => {
     assert.equal(referenceOf({ type: 'item_reference', id: 'msg_a_0' }), 'msg_a_0');
     assert.equal(referenceOf({ id: 'msg_a_0' }), 'msg_a_0');
     assert.equal(referenceOf({ type: null, id: 'msg_a_0' }), 'msg_a_0');
   });
 
-  it('is none where there is an item', () => {
+  it('is not confused with an item', () => {
     for (const item of [null, 'x', { role: 'user', id: 'a', content: 'b' }, { type: 'reasoning', id: 'a' }])
       assert.equal(referenceOf(item), null);
   });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLruCache } from './lru-cache.ts';
 
-describe('recent values', () => {
-  it('go by size, the one that was not used for the longest time first', () => {
+describe('an LRU cache', () => {
+  it('is bounded in size, and evicts the least recently used value first', () => {
     const recent = createLruCache<string>(10, (text) => text.length);
     recent.set('a', '1234');
     recent.set('b', '1234');
@@ -15,7 +15,7 @@ describe('recent values', () => {
     );
   });
 
-  it('count a name once, and not at all when it is too large or deleted', () => {
+  it('counts a name once, and not at all when it is too large or deleted', () => {
     const recent = createLruCache<string>(10, (text) => text.length);
     recent.set('a', '12345');
     recent.set('a', '1234567');

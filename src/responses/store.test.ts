@@ -42,7 +42,7 @@ async function opened(test: TestContext, options: Partial<typeof usual> = {}) {
 }
 
 describe('stored responses', () => {
-  it('are found at once, and after the memory is gone', async (test) => {
+  it('are found at once, and after the memory was cleared', async (test) => {
     const { fresh, memory, writer } = await opened(test);
     memory.put(one);
     assert.deepEqual(await memory.get('resp_1', 'key_a'), expectedOf(one));
@@ -51,7 +51,7 @@ describe('stored responses', () => {
     assert.deepEqual(await fresh().get('resp_1', 'key_a'), expectedOf(one));
   });
 
-  it('exist for the key that made them alone', async (test) => {
+  it('exist only for the key that created them', async (test) => {
     const { fresh, memory, writer } = await opened(test);
     memory.put(one);
     writer.flush();
@@ -62,7 +62,7 @@ describe('stored responses', () => {
     assert.deepEqual(await fresh().get('resp_1', 'key_a'), expectedOf(one));
   });
 
-  it('do not get in each other’s way when two keys have the same id', async (test) => {
+  it('are separate when two keys have the same id', async (test) => {
     const { fresh, memory, writer } = await opened(test);
     const other = { ...one, keyId: 'key_b', model: 'other' };
     memory.put(one);
@@ -125,7 +125,7 @@ describe('stored responses', () => {
     assert.equal(await memory.sweep(), 0);
   });
 
-  it('are sealed on the disk, each in its own place', async (test) => {
+  it('are encrypted on the disk, each bound to its own row', async (test) => {
     const { fresh, memory, store, writer } = await opened(test);
     memory.put(one);
     memory.put({ ...one, id: 'resp_2' });
@@ -144,7 +144,7 @@ describe('stored responses', () => {
     assert.deepEqual(await fresh().get('resp_1', 'key_a'), expectedOf(one));
   });
 
-  it('of another key are there, cannot be read, and can be deleted', async (test) => {
+  it('of another storage key are listed, cannot be read, and can be deleted', async (test) => {
     const { memory, store, writer } = await opened(test);
     memory.put(one);
     writer.flush();
@@ -158,7 +158,7 @@ describe('stored responses', () => {
     assert.equal(await other.get('resp_1', 'key_a'), null);
   });
 
-  it('of an earlier version are read, and sealed by the next sweep', async (test) => {
+  it('of an earlier version are read, and encrypted by the next sweep', async (test) => {
     const { fresh, memory, store } = await opened(test);
     const { input, response } = one;
     const texts = { input: JSON.stringify(input), response: JSON.stringify(response) };
@@ -185,7 +185,7 @@ describe('stored responses', () => {
     assert.deepEqual(await fresh().get('resp_119', 'key_a'), { ...expectedOf(one), id: 'resp_119' });
   });
 
-  it('stay in memory alone where none are to be stored', async (test) => {
+  it('stay in memory alone if storing is off', async (test) => {
     const stored = await opened(test);
     stored.memory.put({ ...one, createdAt: 900 });
     stored.writer.flush();

@@ -41,7 +41,7 @@ function opened(running = true) {
 }
 
 describe('the data plane', () => {
-  it('counts who is in, and stops when the last has left', async () => {
+  it('counts open requests, and stops when the last has ended', async () => {
     const { interrupted, plane, messages } = opened();
     const [one, two] = [guest(), guest()];
     plane.gate(one.exchange);
@@ -67,7 +67,7 @@ describe('the data plane', () => {
     assert.deepEqual(messages, ['draining', 'stopped', 'running']);
   });
 
-  it('ends what is left in its dialect, and cuts what has no dialect yet', async () => {
+  it('ends open requests in their dialect, and cuts off those without one', async () => {
     const { interrupted, plane } = opened();
     const left = guest();
     plane.gate(left.exchange);
@@ -80,7 +80,7 @@ describe('the data plane', () => {
     assert.equal(plane.openRequests(), 0);
   });
 
-  it('says that it comes back when it is restarted', async () => {
+  it('announces that it comes back when it is restarted', async () => {
     const { plane } = opened();
     const open = guest();
     plane.gate(open.exchange);
@@ -93,7 +93,7 @@ describe('the data plane', () => {
     assert.deepEqual([plane.status().state, plane.status().reason], ['running', null]);
   });
 
-  it('stays stopped when it is opened so', () => {
+  it('stays stopped when it is opened as stopped', () => {
     const { plane, messages } = opened(false);
     assert.throws(() => plane.gate(guest().exchange), { code: 'data_plane_stopped' });
     plane.start();

@@ -38,7 +38,7 @@ function looked() {
 }
 
 describe('the health board', () => {
-  it('looks once a second, or when it is told to', () => {
+  it('checks once a second, or on request', () => {
     const { looks, pass, statusOf } = looked();
     for (const _ of [1, 2, 3]) assert.equal(statusOf(), 'pass');
     assert.equal(looks(), 1);
@@ -49,7 +49,7 @@ describe('the health board', () => {
     assert.equal(looks(), 3);
   });
 
-  it('looks again at once when the part has stopped or started', () => {
+  it('checks again at once when the part has stopped or started', () => {
     const { become, statusOf } = looked();
     assert.equal(statusOf(), 'pass');
     become('stopped');

@@ -43,7 +43,7 @@ describe('gateways that share a database and a Redis', { skip: !hasRedis }, () =
     return { received, peers };
   }
 
-  it('hear of changed settings and of accounts, and nothing of what they said themselves', async (t) => {
+  it('receive changes of settings and accounts, but not their own', async (t) => {
     const [one, other] = [await join(t, 'node_a'), await join(t, 'node_b')];
     const stranger = await join(t, 'node_c', 'another database');
     const client = await createClient({ url: redis.url }).connect();
@@ -63,7 +63,7 @@ describe('gateways that share a database and a Redis', { skip: !hasRedis }, () =
     );
   });
 
-  it('hear of requests while somebody watches there, and by whom they were served', async (t) => {
+  it('receive requests while somebody watches, with the gateway that served them', async (t) => {
     const [one, other] = [await join(t, 'node_a'), await join(t, 'node_b')];
     let made = 0;
     const end = () =>
@@ -83,7 +83,7 @@ describe('gateways that share a database and a Redis', { skip: !hasRedis }, () =
     assert.ok(made < 700, `${made} rows of a thousand were made: the others are left out`);
   });
 
-  it('look for what they missed when Redis is there again', async (t) => {
+  it('catch up when Redis is back', async (t) => {
     const { received } = await join(t, 'node_a');
     const before = received.revisions.length;
     await redis.kill();

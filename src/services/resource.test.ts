@@ -126,7 +126,7 @@ function request() {
 const confirm = 'data-plane';
 
 describe('the resource of services', () => {
-  it('shows each part as it is, and none that is made up', async (test) => {
+  it('shows each part with its state, and no other', async (test) => {
     const { connections, resource, row, world } = await opened(test);
     await connections.add({
       provider: 'ollama',
@@ -196,7 +196,7 @@ describe('the resource of services', () => {
     );
   });
 
-  it('shows less to those who may only look', async (test) => {
+  it('shows less to viewers', async (test) => {
     const { connections, resource, row, world } = await opened(test);
     world.listening = { host: '192.168.1.5', port: 20128 };
     const { id } = await connections.add({
@@ -283,7 +283,7 @@ describe('the resource of services', () => {
     await services.close();
   });
 
-  it('says what an order would come to, without carrying it out', async (test) => {
+  it('says in a dry run what an action would do', async (test) => {
     const { connections, resource, row, services } = await opened(test);
     await connections.add({
       provider: 'ollama',
@@ -308,7 +308,7 @@ describe('the resource of services', () => {
     await services.close();
   });
 
-  it('does not stop what keeps the gateway going, nor start what is not there', async (test) => {
+  it('does not stop essential parts, nor start missing ones', async (test) => {
     const { act, resource, row, services } = await opened(test);
     const refused = [
       ...['stop', 'restart'].flatMap((action) =>
@@ -363,7 +363,7 @@ describe('the resource of services', () => {
     assert.equal((await row('connection-away'))['guid'], guid, 'another name, the same service');
   });
 
-  it('changes labels and the option that there is, and counts it', async (test) => {
+  it('changes labels and the option, and increments the version', async (test) => {
     const { act, patch, resource, row } = await opened(test);
     const before = await row('data-plane');
     const after = await patch('data-plane', { labels: { team: 'a' }, options: { drain_seconds: 0 } });

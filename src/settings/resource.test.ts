@@ -47,7 +47,7 @@ function namesInFile(): string[] {
 }
 
 describe('the resource of settings', () => {
-  it('has everything that can stand in config.json, and what cannot', async (test) => {
+  it('lists every setting of config.json, and those from elsewhere', async (test) => {
     const { resource } = opened(test);
     const editable = settings.filter(({ outside }) => outside !== true).map(({ name }) => name);
     assert.deepEqual(editable.toSorted(), namesInFile().toSorted());
@@ -174,7 +174,7 @@ describe('the resource of settings', () => {
     );
   });
 
-  it('tells of a file that somebody broke meanwhile', async (test) => {
+  it('reports a file that somebody has damaged meanwhile', async (test) => {
     const { path, resource } = opened(test);
     for (const text of ['{', '[]', '{"port":"x"}', '{"moon":1}']) {
       writeFileSync(path, text);
@@ -182,7 +182,7 @@ describe('the resource of settings', () => {
     }
   });
 
-  it('puts a value in and takes it out by its name', () => {
+  it('sets and removes a value by its name', () => {
     const file = { a: 1, b: { c: 2, d: 3 } };
     assert.deepEqual(withValue(file, 'b.c', 9), { a: 1, b: { c: 9, d: 3 } });
     assert.deepEqual(withValue(withValue(file, 'b.c', undefined), 'b.d', undefined), { a: 1 });

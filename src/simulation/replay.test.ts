@@ -45,7 +45,7 @@ const many = (count: number, more: Partial<PastRequest> = {}) =>
   Array.from({ length: count }, (_, index) => request(index, more));
 
 describe('a replay', () => {
-  it('gives requests that go where they went what really came of them', () => {
+  it('keeps the real outcome of requests that go to the same target', () => {
     const past = [...many(10), request(10, { outcome: 'failed', status: 503, usage: null, costUsd: null })];
     const result = replay({ past, history: historyOf(past), order: () => [a], maxAttempts: 5 });
     assert.deepEqual(result.simulated, result.actual);
@@ -54,7 +54,7 @@ describe('a replay', () => {
     assert.equal(result.actual.unpriced, 0, 'what failed before anything was used cost nothing');
   });
 
-  it('prices and times requests that go elsewhere by what that target charges and did', () => {
+  it('prices and times requests that go elsewhere by the price and history of that target', () => {
     const there = many(20).map((each) => ({
       ...each,
       id: `b-${each.id}`,
@@ -75,14 +75,14 @@ describe('a replay', () => {
     );
   });
 
-  it('says what it does not know, instead of a zero', () => {
+  it('reports unknown values instead of zero', () => {
     const past = many(5);
     const { simulated } = replay({ past, history: historyOf(past), order: () => [c], maxAttempts: 5 });
     assert.deepEqual([simulated.costUsd, simulated.unpriced], [null, 5]);
     assert.deepEqual([simulated.p50Ms, simulated.untimed], [null, 5]);
   });
 
-  it('falls back as often as the first target failed before', () => {
+  it('falls back as often as the first target failed in the past', () => {
     const before = many(1_000).map((each, index) => ({
       ...each,
       id: `b-${index}`,
@@ -117,7 +117,7 @@ describe('a replay', () => {
     assert.deepEqual([direct.p50Ms, direct.ttftP50Ms], [900, 0]);
   });
 
-  it('takes neither the caller’s faults nor those it left for failures of the target', () => {
+  it('does not count client errors and aborted requests as failures of the target', () => {
     const past = [
       request(0, { outcome: 'failed', status: 400 }),
       request(1, { outcome: 'aborted', status: 499 }),
@@ -126,14 +126,14 @@ describe('a replay', () => {
     assert.equal(historyOf(past).of({ connectionId: 'a', provider: 'openai', model: 'm' })?.failureRate, 0);
   });
 
-  it('leaves out what none of the targets could have taken', () => {
+  it('leaves out requests that no target could have served', () => {
     const past = many(4);
     const order = ({ id }: PastRequest) => (id === 'req-0' ? [] : [a]);
     const result = replay({ past, history: historyOf(past), order, maxAttempts: 5 });
     assert.deepEqual([result.leftOut, result.actual.requests, result.simulated.requests], [1, 3, 3]);
   });
 
-  it('lets the order go by how busy the replay has made the accounts', () => {
+  it('orders targets by the load that the replay has put on the accounts', () => {
     const past = many(10).map((each) => ({ ...each, startedAt: START }));
     const seen: number[] = [];
     replay({
@@ -148,7 +148,7 @@ describe('a replay', () => {
     assert.deepEqual(seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('comes to the same result each time, and accounts for every request', () => {
+  it('is deterministic, and accounts for every request', () => {
     const outcome = fc.constantFrom<Partial<PastRequest>>(
       {},
       { outcome: 'failed', status: 503, usage: null, costUsd: null },

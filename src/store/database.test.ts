@@ -84,13 +84,13 @@ describe('a store', () => {
     database.close();
   });
 
-  it('creates nothing when it is told not to', async (test) => {
+  it('creates nothing on request', async (test) => {
     const dataDir = join(temporaryFolder(test), 'data');
     await assert.rejects(openStore(dataDir, { create: false }), { code: 'not_found' });
     assert.equal(existsSync(dataDir), false);
   });
 
-  it('leaves a file that is no database as it is, and says what to do', async (test) => {
+  it('leaves a file that is not a database unchanged, and says what to do', async (test) => {
     const dataDir = temporaryFolder(test);
     const text = 'this is not a database, and is long enough to be looked at '.repeat(20);
     writeFileSync(databasePath(dataDir), text);
@@ -175,7 +175,7 @@ describe('writing many rows', () => {
     assert.deepEqual(refused, []);
   });
 
-  it('tells of each row that can never be stored, and writes the others', async (test) => {
+  it('reports each row that can never be stored, and writes the others', async (test) => {
     const store = await openStore(temporaryFolder(test));
     test.after(() => store.close());
     const refused: unknown[] = [];
@@ -223,7 +223,7 @@ describe('writing many rows', () => {
     assert.equal((await store.db.selectFrom('settings').selectAll().execute()).length, 1);
   });
 
-  it('folds a long log into the database while it runs, as often as it is long, and cuts it down', async (test) => {
+  it('checkpoints a long log into the database while it runs, and truncates it', async (test) => {
     const dataDir = temporaryFolder(test);
     const store = await openStore(dataDir);
     test.after(() => store.close());
@@ -258,7 +258,7 @@ describe('a database that another process has locked', () => {
     return (await Promise.race([promise.catch(() => {}), delay(0, open)])) !== open;
   };
 
-  it('holds up no other work, and what writes is done once the lock is gone', async (test) => {
+  it('blocks no other work, and writes complete once the lock is released', async (test) => {
     const dataDir = temporaryFolder(test);
     const store = await openStore(dataDir);
     test.after(() => store.close());
@@ -287,7 +287,7 @@ describe('a database that another process has locked', () => {
     );
   });
 
-  it('lets nobody else’s statement into a transaction', async (test) => {
+  it('keeps other statements out of a transaction', async (test) => {
     const store = await openStore(temporaryFolder(test));
     test.after(() => store.close());
     const failed = store.db.transaction().execute(async (trx) => {
@@ -305,7 +305,7 @@ describe('a database that another process has locked', () => {
     );
   });
 
-  it('is given up after a while, which names the file', async () => {
+  it('fails after a while with an error that names the file', async () => {
     const busy = Object.assign(new Error('database is locked'), { errcode: 517 });
     let waits = 0;
     const lockWait = createLockWait({ path: '/data/modelgate.db', waitMs: 1100, onWait: () => (waits += 1) });
@@ -351,7 +351,7 @@ describe('a damaged database', () => {
     assert.deepEqual(readFileSync(path), before, 'it is left as it is');
   }
 
-  it('that was emptied, cut off, overwritten or robbed of tables is not opened', async (test) => {
+  it('that was emptied, truncated, overwritten or lost tables is not opened', async (test) => {
     const whole = await used(test);
     const bytes = readFileSync(databasePath(whole));
     const damage = async (change: (path: string) => void, why: RegExp) => {
@@ -379,13 +379,13 @@ describe('a damaged database', () => {
     await refused(whole, /no database of Modelgate.*notes/);
   });
 
-  it('is opened when its start was cut off before anything was in it', async (test) => {
+  it('is opened if its creation was interrupted before it had any content', async (test) => {
     const dataDir = temporaryFolder(test);
     writeFileSync(databasePath(dataDir), '');
     await (await openStore(dataDir)).close();
   });
 
-  it('is noticed while it is open, however it came to be so', async (test) => {
+  it('is detected while it is open', async (test) => {
     const dataDir = await used(test);
     const path = databasePath(dataDir);
     const store = await openStore(dataDir);
@@ -466,7 +466,7 @@ describe('a migration', () => {
     assert.deepEqual(half.rows, []);
   });
 
-  it('that was a newer version’s work makes an older one refuse, and change nothing', async (test) => {
+  it('of a newer version makes an older one refuse, and change nothing', async (test) => {
     const dataDir = temporaryFolder(test);
     const newer = later('9001-newer', 'create table novelty (id)');
     await (await openStore(dataDir, { migrations: newer })).close();

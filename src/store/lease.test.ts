@@ -7,7 +7,7 @@ import { openStore } from './database.ts';
 import { takeLease } from './lease.ts';
 import { openPostgresStore } from './postgres/store.ts';
 
-it('a lease has one holder until its time is over, or until the clock says that it cannot be of now', async (test) => {
+it('a lease has one holder until it expires, or until the clock was set back', async (test) => {
   const store = await openStore(temporaryFolder(test));
   test.after(() => store.close());
   let time = Date.UTC(2026, 10, 22);

@@ -19,7 +19,7 @@ const holder = (test: TestContext, dataDir: string) =>
   );
 
 describe('the lock on a data directory', () => {
-  it('has one owner among processes, and the other one is told which', async (test) => {
+  it('has one owner, whom a second process can name', async (test) => {
     const dataDir = temporaryFolder(test);
     const first = holder(test, dataDir);
     assert.equal(await first.line(), 'mine');

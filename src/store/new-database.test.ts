@@ -41,14 +41,14 @@ describe('the prepared schema', () => {
     return over;
   }
 
-  it('is what the migrations make one after the other', async () => {
+  it('equals the result of all migrations', async () => {
     const stepwise = await migrated(database(), { prepared: () => null });
     const atOnce = await migrated(database());
     assert.deepEqual(schemaOf(atOnce), schemaOf(stepwise));
     assert.deepEqual(contentOf(atOnce), contentOf(stepwise));
   });
 
-  it('is what the file says of the migrations that are in it', async () => {
+  it('matches the digest of its migrations', async () => {
     const { migrations: names, statements } = readPreparedSchema();
     assert.deepEqual(names, Object.keys(migrations).slice(0, names.length));
     const own = Object.fromEntries(Object.entries(migrations).filter(([name]) => names.includes(name)));
@@ -63,7 +63,7 @@ describe('the prepared schema', () => {
     assert.deepEqual(namesIn(made), Object.keys(more));
   });
 
-  it('is left where the migrations are others', async () => {
+  it('is not used if the migrations are different', async () => {
     const others = { '0001-other': making('other') };
     const made = await migrated(database(), { migrations: others });
     assert.deepEqual(
@@ -74,7 +74,7 @@ describe('the prepared schema', () => {
     );
   });
 
-  it('is left where something was made before, and nothing stays of one that fails', async () => {
+  it('is not used if tables exist, and leaves nothing when it fails', async () => {
     const used = database();
     used.exec('create table keys (id)');
     await assert.rejects(migrated(used), /0001-first failed/);

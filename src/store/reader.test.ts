@@ -23,7 +23,7 @@ describe('the reader of a store', () => {
     assert.equal((await reading.selectFrom('settings').selectAll().execute()).length, 1, 'and goes on');
   });
 
-  it('holds up nobody, and ends with the store once its query has', async (test) => {
+  it('blocks nobody, and closes with the store after its query', async (test) => {
     const store = await openStore(temporaryFolder(test));
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 1);

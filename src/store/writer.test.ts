@@ -32,7 +32,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('the writer', () => {
-  it('writes what came together as one batch, by itself and in order', async () => {
+  it('writes rows that came together as one batch, in order', async () => {
     const { store, batches } = fakeStore();
     const writer = createWriter(store);
     pushAll(writer, ['a', 'b', 'c']);
@@ -42,7 +42,7 @@ describe('the writer', () => {
     await writer.stop();
   });
 
-  it('says that rows were dropped to whom they belonged, and only once the others are written', async () => {
+  it('reports dropped rows to their caller, after the others are written', async () => {
     const insertion = Promise.withResolvers<boolean>();
     const batches: number[] = [];
     const store: Pick<Store, 'insertMany'> = {
@@ -70,7 +70,7 @@ describe('the writer', () => {
     await writer.stop();
   });
 
-  it('writes what belongs to its rows before them', async () => {
+  it('writes dependencies of its rows before them', async () => {
     const { store, names } = fakeStore();
     const details = createWriter(store, { flushMs: 3_600_000 });
     const writer = createWriter(store, { beforeBatch: details.flush });
@@ -82,7 +82,7 @@ describe('the writer', () => {
     await Promise.all([writer.stop(), details.stop()]);
   });
 
-  it('cuts many rows into batches and lets others run between them', async () => {
+  it('splits many rows into batches and lets other work run between them', async () => {
     let turn = 0;
     const turns = new Set<number>();
     const { store, batches, names } = fakeStore(() => {
@@ -151,7 +151,7 @@ describe('the writer', () => {
     assert.deepEqual([names(), writer.pending(), lost], [['a', 'b'], 0, [1]]);
   });
 
-  it('says when it stops how many rows it could not write', async () => {
+  it('reports when it stops how many rows it could not write', async () => {
     const { store } = fakeStore(() => {
       throw new Error('disk full');
     });

@@ -96,7 +96,7 @@ describe('a tunnel', () => {
     assert.equal(tunnel.status().failures, 9);
   });
 
-  it('says why: what the program said, else how it ended', () => {
+  it('reports why it failed: what the program printed, or how it ended', () => {
     const { ends, hears, refuse, resumes, tunnel } = opened();
     tunnel.start();
     hears({ kind: 'problem', message: 'no such host' });
@@ -112,7 +112,7 @@ describe('a tunnel', () => {
     });
   });
 
-  it('is stopped in whatever state it is, and takes no notice of what the program still says', async () => {
+  it('stops in any state, and ignores what the program still prints', async () => {
     const { ends, hears, runs, stopped, timers, tunnel } = opened();
     await tunnel.stop();
     tunnel.start();

@@ -38,8 +38,8 @@ function stalled() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('what a worker tells an owner that does not read', () => {
-  it('is bounded, but for what budgets need, and goes on when it reads again', async () => {
+describe('messages of a worker to an owner that does not read', () => {
+  it('are bounded, except for what budgets need, and continue when it reads again', async () => {
     const { channel, events, read } = stalled();
     const { tell, untold } = boundedTell(channel, 10_000);
     let told = 0;
@@ -57,7 +57,7 @@ describe('what a worker tells an owner that does not read', () => {
     assert.equal(untold(), 90);
   });
 
-  it('counts each request and each line that is left out, and keeps what is nowhere else for longer', async () => {
+  it('count each request and line that is left out, and keep longest what is stored nowhere else', async () => {
     const { channel, read } = stalled();
     const { isFull, tell, tellUnlessFull, untold } = boundedTell(channel, 10_000);
     const finished: WorkerEvent = {

@@ -47,7 +47,7 @@ function ends() {
 }
 
 describe('a channel', () => {
-  it('carries what was told before a question in front of it, in one message', async () => {
+  it('sends earlier notifications before a question, in one message', async () => {
     const { heard, messages, one } = ends();
     one.tell('first');
     one.tell('second');
@@ -56,7 +56,7 @@ describe('a channel', () => {
     assert.equal(messages.sent, 1);
   });
 
-  it('carries what is urgent after this turn, and what was told before it', async () => {
+  it('sends urgent notifications after this turn, with earlier ones before them', async () => {
     const { heard, messages, one } = ends();
     one.tell('first');
     await new Promise(setImmediate);
@@ -71,7 +71,7 @@ describe('a channel', () => {
     one.close();
   });
 
-  it('gives failures as they were thrown', async () => {
+  it('rethrows errors as they were thrown', async () => {
     const { one } = ends();
     await assert.rejects(one.ask('double', -1), (error) => {
       assert.ok(error instanceof GatewayError);
@@ -84,7 +84,7 @@ describe('a channel', () => {
     });
   });
 
-  it('goes on after an event that was not understood', async () => {
+  it('continues after an unknown event', async () => {
     const { faults, heard, one } = ends();
     one.tell('fault');
     one.tell('next');
@@ -93,7 +93,7 @@ describe('a channel', () => {
     assert.deepEqual(heard, ['next', 'asked 1']);
   });
 
-  it('fails what is asked once the other side is gone', async () => {
+  it('fails questions once the other side is gone', async () => {
     const { one } = ends();
     const asked = one.ask('double', 1);
     one.close();

@@ -146,7 +146,7 @@ describe('a limit that two workers count by reservations in advance', () => {
     await workers.close();
   });
 
-  it('says with each answer what is left, and has most requests wait for no question', async () => {
+  it('reports with each answer what is left, and admits most requests without a question', async () => {
     const { clock, counts, request, workers } = await together({ metric: 'requests', limit: 100_000 });
     let waited = 0;
     for (let sent = 1; sent <= 500; sent += 1) {
@@ -162,7 +162,7 @@ describe('a limit that two workers count by reservations in advance', () => {
     await workers.close();
   });
 
-  it('counts a request once that goes on to another target, and one whose worker ends as if it had used all', async () => {
+  it('counts a request once if it goes on to another target, and with its full reservation if its worker ends', async () => {
     const { clock, end, limits, remotes, request, workers } = await together({
       metric: 'tokens',
       limit: 1_000_000,

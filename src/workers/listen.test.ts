@@ -12,7 +12,7 @@ function scratch(test: TestContext): string {
 }
 
 describe('the socket through which workers reach their owner', { skip: process.platform === 'win32' }, () => {
-  it('stands in the data directory, unless that has too long a path for a socket', () => {
+  it('is in the data directory, unless its path is too long for a socket', () => {
     assert.equal(socketPathIn('/var/lib/modelgate'), '/var/lib/modelgate/workers.sock');
     const long = `/${'d'.repeat(120)}`;
     const path = socketPathIn(long);

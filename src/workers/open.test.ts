@@ -108,8 +108,8 @@ const full = { reason: 'full' } as Refusal;
 /** Until what is settled already has been handled everywhere. */
 const settled = () => new Promise(setImmediate);
 
-describe('workers of whom one is stuck', () => {
-  it('are refused by a budget all the same', async (t) => {
+describe('workers of which one is stuck', () => {
+  it('still respect a budget', async (t) => {
     const reservation: BudgetReservation = { reserve: () => full, settle() {}, rates: () => [] };
     const { one, other } = await serving(t, () => reservation);
     other.stuck = true;
@@ -119,7 +119,7 @@ describe('workers of whom one is stuck', () => {
     assert.deepEqual(await answer, { refusal: full, rates: [], spares: 0, at: 0 });
   });
 
-  it('answer for themselves what all are asked', async (t) => {
+  it('answer for themselves what all workers are asked', async (t) => {
     const { other, workers } = await serving(t);
     other.stuck = true;
     const cleared = workers.clearCaches();
@@ -138,7 +138,7 @@ describe('workers of whom one is stuck', () => {
     assert.deepEqual(await stopped, { interrupted: 1 });
   });
 
-  it('go on while that one is ended and started again', async (t) => {
+  it('continue while that one is restarted', async (t) => {
     const { fakes, lines, one, other } = await serving(t);
     for (let seconds = 0; seconds < 60; seconds += 10) {
       assert.equal(other.killed, false, `silent for ${seconds} s`);
@@ -158,7 +158,7 @@ describe('workers of whom one is stuck', () => {
     );
   });
 
-  it('are not lost for a silence that ends', async (t) => {
+  it('are not restarted for a short silence', async (t) => {
     const { one, other } = await serving(t);
     for (let looks = 0; looks < 30; looks += 1) {
       if (looks % 6 === 0) for (const fake of [one, other]) fake.input.hear({ kind: 'load', load });
@@ -168,8 +168,8 @@ describe('workers of whom one is stuck', () => {
   });
 });
 
-describe('a worker that begins', () => {
-  it('is ended and started again where it does not come to serve', async (t) => {
+describe('a worker that starts', () => {
+  it('is restarted if it does not begin to serve', async (t) => {
     const { fakes, lines, workers } = pool(t);
     const listening = assert.rejects(workers.listen(1), /worker 2 was stopped: it does not serve after 60/);
     const [one, other] = fakes;
@@ -187,7 +187,7 @@ describe('a worker that begins', () => {
     assert.equal(fakes.length, 3);
   });
 
-  it('is started again where the system had no process for it', async (t) => {
+  it('is started again if the system had no process for it', async (t) => {
     const { fakes, workers } = await serving(t);
     fakes[1]?.input.ended('SIGKILL');
     t.mock.timers.tick(100);
@@ -219,8 +219,8 @@ describe('a worker that ends after an update of the files', () => {
   });
 });
 
-describe('what a request holds', () => {
-  it('is forgotten where it could not be counted', async (t) => {
+describe('the reservation of a request', () => {
+  it('is dropped if it could not be counted', async (t) => {
     let held = 0;
     const { lines, one } = await serving(t, () => {
       held += 1;
@@ -239,7 +239,7 @@ describe('what a request holds', () => {
     assert.match(lines.join(''), /a request could not be counted by the budgets/);
   });
 
-  it('is counted as used where its worker has ended, and the journal of that is recovered', async (t) => {
+  it('is counted as used if its worker has ended, whose journal is recovered', async (t) => {
     const settlements: (RequestUsage | null)[] = [];
     const reservation: BudgetReservation = {
       reserve: () => null,

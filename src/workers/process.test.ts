@@ -62,7 +62,7 @@ async function endsOnce(reason: RegExp): Promise<void> {
 }
 
 describe('a worker for which there is no process', () => {
-  it('ends where the system says so later', async () => {
+  it('fails when the system reports that later', async () => {
     const { execPath } = process;
     process.execPath = '/nothing/node';
     try {
@@ -72,7 +72,7 @@ describe('a worker for which there is no process', () => {
     }
   });
 
-  it('ends where the system says so at once', async () => {
+  it('fails when the system reports that at once', async () => {
     // Nothing that starts takes an argument with a null, which stands for what fails before the system is asked.
     process.execArgv.push('--title=a\0b');
     try {
@@ -84,7 +84,7 @@ describe('a worker for which there is no process', () => {
 });
 
 describe('a worker of another build than the gateway', () => {
-  it('is given nothing, and ended', async () => {
+  it('receives no settings, and is ended', async () => {
     const { ended, outdated, reasons } = begin('another');
     await ended;
     assert.equal(outdated.count, 1);

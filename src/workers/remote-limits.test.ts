@@ -77,7 +77,7 @@ function settledIn(events: readonly WorkerEvent[]): Settled[] {
 }
 
 describe('the end of a request that budgets concern', () => {
-  it('is told at once where it used more of what is counted than it had set aside', async () => {
+  it('is reported at once if it used more than it had reserved', async () => {
     for (const [metric, used, isMore] of [
       ['tokens', { tokens: 100, usd: 1 }, false],
       ['tokens', { tokens: 101, usd: 1 }, true],
@@ -91,12 +91,12 @@ describe('the end of a request that budgets concern', () => {
       assert.deepEqual(await settled(used, { metric }), { settled: [[1, used]], isAtOnce: isMore });
   });
 
-  it('is told at once where it had set nothing aside and used something', async () => {
+  it('is reported at once if it had reserved nothing and used something', async () => {
     const used = { tokens: 5, usd: 0 };
     assert.deepEqual(await settled(used, { isIn: false }), { settled: [[1, used]], isAtOnce: true });
   });
 
-  it('is told with others some milliseconds later, or before the next question', async (t) => {
+  it('is reported with others some milliseconds later, or before the next question', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { reserve, told } = await open();
     const [one, other] = [await reserve(), await reserve()];
@@ -117,7 +117,7 @@ describe('the end of a request that budgets concern', () => {
 });
 
 describe('reservations in advance', () => {
-  it('are asked for once by requests that come at once', async () => {
+  it('are requested once by requests that come at the same time', async () => {
     const { questions, reserve, times, told } = await open();
     await times(4);
     await Promise.all(Array.from({ length: 8 }, () => reserve()));
@@ -144,7 +144,7 @@ describe('reservations in advance', () => {
     assert.deepEqual(told, [{ kind: 'returned', reservations: [9, 10, 11, 12, 13, 14, 15] }]);
   });
 
-  it('let requests in without a question, the more the more there are in a second', async () => {
+  it('admit requests without a question, more of them at higher rates', async () => {
     const { questions, times } = await open();
     await times(300);
     assert.deepEqual(
@@ -188,7 +188,7 @@ describe('reservations in advance', () => {
     assert.equal(questions.at(-1)?.spares, 3, 'as many as in the second before');
   });
 
-  it('are given back when they are asked for, and when the budgets may have changed', async () => {
+  it('are given back on request, and when the budgets may have changed', async () => {
     const { limits, times, told } = await open();
     await times(4);
     limits.giveBack();
@@ -209,7 +209,7 @@ describe('reservations in advance', () => {
     assert.equal(questions.length, 5);
   });
 
-  it('are for requests of any size where only requests are counted, and none where those are that run', async () => {
+  it('are for requests of any size if only requests are counted, and are not used for concurrency', async () => {
     const counted = await open({ metric: 'requests' });
     await counted.times(4);
     await counted.times(3, 1_000_000);

@@ -50,8 +50,8 @@ const idsIn = (events: readonly WorkerEvent[]) =>
     return (JSON.parse(event.finished.rows) as Value[][]).map(([id]) => id);
   });
 
-describe('what a worker tells of its requests', () => {
-  it('is gathered for 20 milliseconds, and in the journal before that', (t) => {
+describe('the records that a worker sends of its requests', () => {
+  it('are collected for 20 milliseconds, after they were written to the journal', (t) => {
     const { journal, records, told } = open(t);
     records.finished(ended('a'));
     records.finished(ended('b'));
@@ -68,7 +68,7 @@ describe('what a worker tells of its requests', () => {
     assert.equal(told.length, 3);
   });
 
-  it('goes at once where there is much of it', (t) => {
+  it('are sent at once if there are many', (t) => {
     const { records, told } = open(t);
     let count = 0;
     for (; told.length === 0; count += 1) records.finished(ended(`req_${count}`));
@@ -76,7 +76,7 @@ describe('what a worker tells of its requests', () => {
     assert.ok(event !== undefined && sizeOf(event) >= 65_536 && sizeOf(event) < 70_000, `${count} requests`);
   });
 
-  it('says which rows are in the journal alone, and which are nowhere else', (t) => {
+  it('say which rows are only in the journal, and which are nowhere else', (t) => {
     const { records, state, told, toldUnlessFull } = open(t);
     records.finished(ended('a'));
     state.isOnDisk = false;
@@ -89,7 +89,7 @@ describe('what a worker tells of its requests', () => {
     assert.deepEqual([idsIn(told), idsIn(toldUnlessFull), state.left], [[['a']], [['b', 'c']], 1]);
   });
 
-  it('arrives with each request as it was told', (t) => {
+  it('arrive with each request unchanged', (t) => {
     const { records, told } = open(t);
     const span = { trace: null, method: 'POST', path: '/v1/messages', keyName: 'test' };
     records.finished(ended('a'));

@@ -79,14 +79,14 @@ describe('the audit log', () => {
     );
   });
 
-  it('writes what waits when it is closed', async (test) => {
+  it('writes waiting records when it is closed', async (test) => {
     const { log, records } = opened(test);
     log.write(entry());
     await log.close();
     assert.equal(records().length, 1);
   });
 
-  it('escapes what would break lines or terminals, and masks secrets that got in', async (test) => {
+  it('escapes characters that would break lines or terminals, and masks secrets', async (test) => {
     const { log, file, records, verify } = opened(test);
     const key = `sk-${'a1B2'.repeat(8)}`;
     await log.writeNow(
@@ -141,7 +141,7 @@ describe('the audit log', () => {
     assert.equal(from(null)[0]?.after?.['repeated'], 5000 - 998 - 20);
   });
 
-  it('goes on after a restart, and with another month in another file', async (test) => {
+  it('continues after a restart, and begins a new file each month', async (test) => {
     const { clock, log, make, records, verify } = opened(test);
     await log.writeNow(entry());
     const again = make();
@@ -157,7 +157,7 @@ describe('the audit log', () => {
     assert.equal((await verify()).ok, true);
   });
 
-  it('is one chain for several writers at once', async (test) => {
+  it('is one chain even with several writers at once', async (test) => {
     const { log, make, verify } = opened(test);
     const other = make();
     await Promise.all(
@@ -184,7 +184,7 @@ describe('the audit log', () => {
     assert.equal((await verify()).ok, true);
   });
 
-  it('lets records that were cut off while it runs be noticed', async (test) => {
+  it('detects records that were cut off while it runs', async (test) => {
     const { log, file, verify } = opened(test);
     await log.writeNow(entry());
     const size = statSync(file).size;
@@ -196,7 +196,7 @@ describe('the audit log', () => {
     assert.deepEqual([fault?.file, fault?.line], ['2026-11.jsonl', 2]);
   });
 
-  it('refuses what must be recorded when it cannot be, and keeps the rest for later', async (test) => {
+  it('refuses an action that must be recorded when writing fails, and keeps other records for later', async (test) => {
     const { errors, log, records, verify } = opened(test);
     mkdirSync(join(log.folder, '2026-11.jsonl'), { recursive: true });
     log.write(entry({ target: 'later' }));
@@ -282,7 +282,7 @@ describe('a check of the audit log', () => {
 });
 
 describe('a killed writer', () => {
-  it('leaves a chain that verifies, with every record it was told is safe', async (test) => {
+  it('leaves a chain that verifies and has every record that was acknowledged', async (test) => {
     const dataDir = temporaryFolder(test);
     for (let round = 0; round < 3; round++) {
       const script = runScript(

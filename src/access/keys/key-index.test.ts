@@ -7,7 +7,7 @@ import { changesBetween, idsOf, keyReader } from './key-index.ts';
 import { keyPages } from './key-pages.ts';
 
 describe('the index of keys', () => {
-  it('are packed again after many changes, without a look at the others', async (test) => {
+  it('is compacted after many changes, without reading unchanged keys', async (test) => {
     const store = await openStore(temporaryFolder(test));
     test.after(() => store.close());
     const keys = keyStore(store);
@@ -48,7 +48,7 @@ describe('the index of keys', () => {
     assert.equal(moved.length, 1_200);
   });
 
-  it('are read once, and then only those that were changed', async (test) => {
+  it('reads all keys once, and then only changed keys', async (test) => {
     const store = await openStore(temporaryFolder(test));
     test.after(() => store.close());
     const keys = keyStore(store);
@@ -99,7 +99,7 @@ describe('the index of keys', () => {
     assert.equal(next.byId.get(ids[5] ?? ''), first.byId.get(ids[5] ?? ''));
   });
 
-  it('are all read again where too much was changed to be told', async (test) => {
+  it('reads all keys again when too many have changed', async (test) => {
     const store = await openStore(temporaryFolder(test));
     test.after(() => store.close());
     const keys = keyStore(store);

@@ -23,7 +23,7 @@ describe('a gateway key', () => {
     assert.equal(new Set(keys).size, keys.length);
   });
 
-  it('is kept as its SHA-256, and shown by no more than eight of its random characters', () => {
+  it('is stored as its SHA-256, and shown with at most eight of its random characters', () => {
     const { hash, key, prefix } = createKey();
     assert.equal(hash, createHash('sha256').update(key).digest('hex'));
     const [first = '', last = ''] = prefix.split('…');

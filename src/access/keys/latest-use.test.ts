@@ -18,7 +18,7 @@ const now = Date.UTC(2026, 10, 21, 10);
 
 /** Keys in the order of their last use: the first has the latest 1,200 requests, and one in three was never used. */
 function latestUse({ open }: Engine): void {
-  it('is told of the first pages by the latest requests, and of all keys as well', async (test) => {
+  it('is found by the latest requests for the first pages, and for all keys', async (test) => {
     const store = await open(test);
     const keys = keyStore(store, () => now);
     const ids: string[] = [];

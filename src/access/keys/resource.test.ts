@@ -82,7 +82,7 @@ describe('the resource of gateway keys', () => {
     await assert.rejects(update(row, { expires_at: '2020-01-01' }), { param: 'expires_at' });
   });
 
-  it('changes only what it is told, and keeps names apart', async (test) => {
+  it('changes only the given fields, and keeps names unique', async (test) => {
     const { create, keys, update } = await opened(test);
     const { row } = await create({ name: 'one', models: ['a/b'], expires_at: '2027-01-31T01:00:00+01:00' });
     const { row: other } = await create({ name: 'two' });
@@ -102,7 +102,7 @@ describe('the resource of gateway keys', () => {
       await assert.rejects(update(wide, patch), { code: 'not_found' });
   });
 
-  it('lets an expired key be sent back as it was read', async (test) => {
+  it('accepts an expired key that is sent back as it was read', async (test) => {
     const { keys, resource, update } = await opened(test);
     await keys.add({ name: 'old', models: null, expiresAt: now - 1 });
     const row = await resource.find('old', admin);
@@ -181,7 +181,7 @@ describe('the resource of gateway keys', () => {
     assert.equal((await resource.page?.({ ...all, groups: team('c*', '==') }, admin))?.filtered, 0);
   });
 
-  it('orders keys by their last use with one step into the index by key for each', async (test) => {
+  it('orders keys by their last use with one index lookup for each key', async (test) => {
     const { store } = await opened(test);
     for (const descending of [true, false]) {
       const sort = [{ attribute: 'last_used_at', descending }];

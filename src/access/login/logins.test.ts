@@ -54,7 +54,7 @@ async function opened(test: TestContext) {
 }
 
 describe('logins', () => {
-  it('put a hash of today in the place of an older one', async (test) => {
+  it('replace an outdated hash by a current one', async (test) => {
     const { alice, login, users } = await opened(test);
     assert.equal(await login('wrong'), false);
     assert.equal((await users.find(alice.id))?.password, alice.password);
@@ -89,7 +89,7 @@ describe('logins', () => {
     assert.equal(await login('secret'), false, 'a changed credential is not remembered');
   });
 
-  it('share the work of the same login that comes many times at once', async (test) => {
+  it('verify the password once when the same login comes many times at once', async (test) => {
     const { checked, login } = await opened(test);
     const all = await Promise.all(Array.from({ length: 100 }, () => login('secret')));
     assert.ok(all.every(Boolean));

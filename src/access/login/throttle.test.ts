@@ -68,7 +68,7 @@ describe('the login throttle', () => {
     );
   });
 
-  it('holds one account on one client, and nobody else', async (test) => {
+  it('throttles one account on one client, and nobody else', async (test) => {
     const { throttle } = await opened(test);
     fail(throttle, 5);
     assert.ok(waitOf(() => throttle.check('alice', '10.0.0.1')) > 0);
@@ -83,7 +83,7 @@ describe('the login throttle', () => {
     );
   });
 
-  it('holds a client that tries many accounts, also on this machine', async (test) => {
+  it('throttles a client that tries many accounts, also on this machine', async (test) => {
     const { throttle } = await opened(test);
     for (let index = 0; index < 50; index++) throttle.failed(`user${index}`, '127.0.0.1');
     assert.ok(waitOf(() => throttle.check('fresh', '::1')) > 0);
@@ -93,7 +93,7 @@ describe('the login throttle', () => {
     );
   });
 
-  it('counts tries under way, so that guesses made at once are no more than in turn', async (test) => {
+  it('counts attempts in progress, so that parallel guesses gain nothing', async (test) => {
     const { throttle } = await opened(test);
     const releases = Array.from({ length: 5 }, () => throttle.reserve('alice', '10.0.0.1'));
     assert.equal(
@@ -115,7 +115,7 @@ describe('the login throttle', () => {
     );
   });
 
-  it('bears unknown tokens up to a hundred a minute', async (test) => {
+  it('allows up to a hundred unknown tokens a minute', async (test) => {
     const { clock, throttle } = await opened(test);
     for (let index = 0; index < 100; index++) throttle.unknownToken('10.0.0.1');
     assert.equal(
@@ -168,7 +168,7 @@ describe('the login throttle', () => {
     assert.deepEqual(new Set(rows.map((row) => row.last_at)), new Set([clock.time]));
   });
 
-  it('keeps a bounded number of subjects, and rather the blocked ones', async (test) => {
+  it('keeps a bounded number of subjects, and evicts blocked ones last', async (test) => {
     const { throttle } = await opened(test, 20);
     fail(throttle, 5, 'alice', '10.0.0.1');
     for (let index = 0; index < 200; index++) throttle.failed(`user${index}`, `10.0.${index}.1`);

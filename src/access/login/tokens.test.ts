@@ -7,7 +7,7 @@ const outcome = (result: { name: string } | { reason: string }) =>
   'name' in result ? result.name : result.reason;
 
 describe('tokens of logins', () => {
-  it('live as long as is said, to the second', async (test) => {
+  it('live exactly as long as their stated lifetime', async (test) => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     access.clock.time += 999;
@@ -56,7 +56,7 @@ describe('tokens of logins', () => {
     for (const text of texts) assert.equal(outcome(await access.enter(token(text))), 'alice');
   });
 
-  it('give further ones that go back to the same password and end no later than it allows', async (test) => {
+  it('yield further tokens of the same login that end no later than it allows', async (test) => {
     const access = await openAccess(test, { tokenMaxLifetimeSeconds: 900 });
     await access.user('alice', 'admin');
     const proven = access.clock.time;
@@ -71,7 +71,7 @@ describe('tokens of logins', () => {
     assert.equal(access.control.endOf(later), proven + 900_000);
   });
 
-  it('end when they are given back, alone', async (test) => {
+  it('end one at a time when they are deleted', async (test) => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     const [one, two] = [token(await access.login('alice')), token(await access.login('alice'))];
@@ -94,7 +94,7 @@ describe('tokens of logins', () => {
     await assert.rejects(access.control.issue(caller, 'api'), { code: 'unauthorized' });
   });
 
-  it('slide on with use where that is set, up to the latest expiry', async (test) => {
+  it('are extended by use where that is configured, up to the latest expiry', async (test) => {
     const access = await openAccess(test, {
       tokenRenewal: 'sliding',
       tokenTtlSeconds: 3,
@@ -123,7 +123,7 @@ describe('tokens of logins', () => {
     }
   });
 
-  it('do not slide otherwise', async (test) => {
+  it('are not extended otherwise', async (test) => {
     const access = await openAccess(test, { tokenTtlSeconds: 4 });
     await access.user('alice', 'admin');
     const headers = token(await access.login('alice'));
@@ -135,7 +135,7 @@ describe('tokens of logins', () => {
     assert.deepEqual(results, [...Array(4).fill('alice'), ...Array(2).fill('expired_token')]);
   });
 
-  it('note the login, at most once a minute', async (test) => {
+  it('record the use of the login, at most once a minute', async (test) => {
     const access = await openAccess(test);
     const alice = await access.user('alice', 'admin');
     const lastLogin = async () => (await access.control.parts.users.find(alice.id))?.lastLoginAt;
@@ -150,7 +150,7 @@ describe('tokens of logins', () => {
     assert.equal(await lastLogin(), first + 60_000);
   });
 
-  it('are a thousand per user at most, the oldest go', async (test) => {
+  it('are at most a thousand per user; the oldest are removed', async (test) => {
     const access = await openAccess(test);
     await access.user('alice', 'admin');
     const caller = await access.caller(basic('alice'));

@@ -15,7 +15,7 @@ describe('a hashed password', () => {
     assert.notEqual((await hashPassword('a long secret')).split('$')[3], salt);
   });
 
-  it('is renewed when its costs are others than those of today', () => {
+  it('is renewed when its cost parameters are outdated', () => {
     assert.equal(isOutdated(unmatchableHash()), false);
     for (const cost of ['ln=16,r=8,p=1', 'ln=17,r=4,p=1', 'ln=17,r=8,p=2', 'ln=18,r=8,p=1'])
       assert.equal(isOutdated(unmatchableHash().replace('ln=17,r=8,p=1', cost)), true, cost);

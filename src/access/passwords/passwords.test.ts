@@ -4,7 +4,7 @@ import { hashPassword, isOutdated, unmatchableHash, verifyPassword } from './pas
 import { createPasswords } from './passwords.ts';
 
 describe('hashing of passwords', () => {
-  it('does two at a time and turns away what would wait too long', async () => {
+  it('runs two at a time and refuses what would wait too long', async () => {
     let busy = 0;
     let most = 0;
     const work = async () => {
@@ -36,7 +36,7 @@ describe('hashing of passwords', () => {
     assert.equal(await passwords.hash('a'), 'x', 'places of failed ones are free again');
   });
 
-  it('has a hash that nothing fits, made like any other', async () => {
+  it('has a dummy hash that no password matches, computed like any other', async () => {
     const nobody = unmatchableHash();
     assert.equal(isOutdated(nobody), false);
     assert.equal(isOutdated('$scrypt$ln=14,r=8,p=1$c2FsdA$aGFzaA'), true);
@@ -44,7 +44,7 @@ describe('hashing of passwords', () => {
     assert.equal(await verifyPassword('', nobody), false);
   });
 
-  it('cuts nothing off', async () => {
+  it('does not truncate long passwords', async () => {
     const long = 'x'.repeat(127);
     assert.equal(await verifyPassword(`${long}b`, await hashPassword(`${long}a`)), false);
   });

@@ -19,7 +19,7 @@ describe('a new password', () => {
     assert.match(problem(words.slice(0, 129)) ?? '', /at most 128/);
   });
 
-  it('is none of those that are tried first', () => {
+  it('is not a commonly guessed password', () => {
     const { passwords } = JSON.parse(
       readFileSync(new URL('./common-passwords.gen.json', import.meta.url), 'utf8'),
     );
@@ -41,7 +41,7 @@ describe('a new password', () => {
       assert.notEqual(problem(one), undefined, one);
   });
 
-  it('is more than the name of the user or of the program', () => {
+  it('is not just the name of the user or of the program', () => {
     for (const one of ['modelgate', 'ModelGate1', 'gateway-2026!', 'admin-admin', 'Admin1234', 'Passwort!1'])
       assert.notEqual(problem(one), undefined, one);
     for (const one of ['alice2026', 'Alice-alice', '!!alice!!'])
@@ -56,7 +56,7 @@ describe('a new password', () => {
     assert.notEqual(problem('kQ9#\nmZ2xyzz'), undefined);
   });
 
-  it('asks for no kinds of characters', () => {
+  it('needs no particular kinds of characters', () => {
     const word = fc.stringMatching(/^[a-z]{30}$/);
     fc.assert(
       fc.property(word, (text) => {

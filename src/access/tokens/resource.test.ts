@@ -51,7 +51,7 @@ describe('automation tokens', () => {
     await assert.rejects(access.control.end(caller), { code: 'forbidden' });
   });
 
-  it('hold no more than their maker, and nothing that tokens cannot', async (test) => {
+  it('have no more rights than their creator, and none that tokens may not have', async (test) => {
     const access = await openAccess(test);
     const { make } = makerOf(access);
     await access.user('vic', 'viewer');
@@ -83,7 +83,7 @@ describe('automation tokens', () => {
     });
   });
 
-  it('expire after 90 days, or when it is said, within 366', async (test) => {
+  it('expire after 90 days, or at a given time within 366 days', async (test) => {
     const access = await openAccess(test);
     const { make, resource } = makerOf(access);
     await access.user('alice', 'admin');
@@ -119,7 +119,7 @@ describe('automation tokens', () => {
     assert.equal(outcome(await access.enter(token(text), '127.0.0.1')), 'foreign_address');
   });
 
-  it('are seen and ended by their user and by admins', async (test) => {
+  it('can be listed and ended by their user and by admins', async (test) => {
     const access = await openAccess(test);
     const { make, resource } = makerOf(access);
     const alice = await access.user('alice', 'admin');

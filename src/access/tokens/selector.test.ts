@@ -23,7 +23,7 @@ describe('a selector', () => {
     }
   });
 
-  it('is nothing else', () => {
+  it('rejects every other form', () => {
     for (const text of [
       '',
       'services',
@@ -45,7 +45,7 @@ describe('a selector', () => {
     }
   });
 
-  it('means the whole value, and no other label', () => {
+  it('matches the whole value, and no other label', () => {
     const { reaches } = tokenScope([
       'services:id=mc',
       'services:labels.team=sear',
@@ -62,14 +62,14 @@ describe('a selector', () => {
     );
   });
 
-  it('adds to what others about its collection let through', () => {
+  it('widens what other selectors of its collection allow', () => {
     const { reaches } = tokenScope(['services:id=one', 'services:id=mcp', 'keys:id=k']);
     assert.equal(reaches('services', row), true);
     assert.equal(reaches('services', { id: 'k' }), false);
     assert.equal(reaches('keys', { id: 'k' }), true);
   });
 
-  it('that cannot be read lets nothing through, anywhere', () => {
+  it('that cannot be read allows nothing anywhere', () => {
     const { narrowed, reaches } = tokenScope(['of a later version']);
     assert.deepEqual([narrowed('services'), reaches('services', row)], [true, false]);
     const none = tokenScope(null);

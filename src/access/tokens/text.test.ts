@@ -33,7 +33,7 @@ describe('the text of a token', () => {
     assert.ok(chi < 130, `chi-square ${chi}`);
   });
 
-  it('is told from a typing error: any other character, length or case', () => {
+  it('detects a typing error: any other character, length or case', () => {
     fc.assert(
       fc.property(fc.nat(52), fc.constantFrom(...'aZ09_-. ,'), (place, character) => {
         const token = createToken('gws');

@@ -40,7 +40,7 @@ function handleOf(access: OpenAccess) {
 const long = 'a long enough password';
 
 describe('users', () => {
-  it('are made by admins, with names in lower case that are taken once', async (test) => {
+  it('are created by admins, with unique names in lower case', async (test) => {
     const access = await openAccess(test);
     const { create, resource } = handleOf(access);
     await access.user('alice', 'admin');
@@ -92,7 +92,7 @@ describe('users', () => {
     assert.equal(JSON.stringify(await resource.list?.(admin)).includes('plain:'), false, 'no hash');
   });
 
-  it('always leave an enabled admin, and never shut themselves out', async (test) => {
+  it('cannot remove the last enabled admin or lock themselves out', async (test) => {
     const access = await openAccess(test);
     const { act, edit, remove } = handleOf(access);
     const alice = await access.user('alice', 'admin');

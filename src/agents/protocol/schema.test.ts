@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { initialized, openedSession } from './schema.ts';
 
 describe('what agents answer', () => {
-  it('is read from agents that say little of what they can', () => {
+  it('is read even from agents that declare few capabilities', () => {
     // Qwen Code 0.24.4 and Droid 0.215.0: no session can be closed.
     const answer = {
       protocolVersion: 1,

@@ -64,7 +64,7 @@ describe('the registry of ACP agents', () => {
     );
   });
 
-  it('asks programs for their versions when that is wanted, and remembers the answers', async (t) => {
+  it('asks programs for their versions on demand, and remembers the answers', async (t) => {
     // However busy the machine is, the five seconds that an answer may take are not over.
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const version = async () => (await registry.rows()).find(({ id }) => id === 'opencode')?.version;
@@ -105,7 +105,7 @@ describe('the registry of ACP agents', () => {
     assert.deepEqual(new Set(restarted), new Set(['opencode', 'kilo']), 'what runs is started anew');
   });
 
-  it('leaves a key of the same name to whoever made it', async () => {
+  it('leaves a key of the same name that somebody else created', async () => {
     await keyStore(store).add({ name: 'acp-opencode', models: null, expiresAt: null });
     await changeAgent(changes(), 'opencode', { through_gateway: true });
     await registry.load();

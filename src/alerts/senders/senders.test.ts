@@ -119,7 +119,7 @@ describe('an alert', () => {
     assert.equal(idOf(text), idOf(second?.text));
   });
 
-  it('tells a mail server that refuses for good from one that is to be asked again', async (test) => {
+  it('distinguishes a permanent refusal of a mail server from a temporary one', async (test) => {
     const server = await startSmtpServer();
     test.after(() => server.close());
     const alert = alertTo({ kind: 'email', to: ['a@example.com'] });

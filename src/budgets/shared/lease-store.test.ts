@@ -19,7 +19,7 @@ async function toldOf(insertMany: Store['insertMany']): Promise<unknown[]> {
   return results;
 }
 
-it('tells why a lease was not remembered, by a store that throws and by one that answers later', async () => {
+it('reports why a lease was not stored, by a store that throws and by one that fails later', async () => {
   const fault = new Error('the disk is full');
   const throwing = () => {
     throw fault;

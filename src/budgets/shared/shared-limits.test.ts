@@ -165,7 +165,7 @@ describe('budgets of three gateways', () => {
     assert.ok(world.exchanges() < 60, `${world.exchanges()} questions for 500 requests`);
   });
 
-  it('go on with what they were granted while Redis is away, and then refuse', async () => {
+  it('continue with what they were granted while Redis is away, and then refuse', async () => {
     const world = await cluster({ period: 'day', metric: 'requests', limit: 1_000 });
     for (let index = 0; index < 50; index += 1) {
       await world.ask(0, 1);
@@ -185,7 +185,7 @@ describe('budgets of three gateways', () => {
     assert.equal(world.used(), before + granted + 1);
   });
 
-  it('go on by what they know where the owner wants that, and report it afterwards', async () => {
+  it('continue with local counts where that is configured, and report them afterwards', async () => {
     const world = await cluster({ period: 'day', metric: 'requests', limit: 50, failureMode: 'local' });
     for (let index = 0; index < 20; index += 1) {
       await world.ask(1, 1);
@@ -206,7 +206,7 @@ describe('budgets of three gateways', () => {
   });
 });
 
-describe('a limit on what is open at the same time', () => {
+describe('a limit on open requests', () => {
   it('is free again for others a while after its gateway has died', async () => {
     const world = await cluster({ period: null, metric: 'concurrency', limit: 2 });
     for (const at of [0, 0, 1]) {
@@ -226,7 +226,7 @@ describe('a limit on what is open at the same time', () => {
     assert.equal(world.refusals('full'), 2);
   });
 
-  it('holds for long answers of a gateway that says nothing else', async () => {
+  it('holds for long answers of a gateway that sends nothing else', async () => {
     const world = await cluster({ period: null, metric: 'concurrency', limit: 1 });
     await world.ask(0, 1);
     await world.calm();

@@ -56,7 +56,7 @@ test('a tier holds for the rates that it names, and what it leaves out stays as 
   assert.deepEqual(entry?.price, { i: [2, 200, 4, 400, 5], o: 8, r: [0.2, 200, 0.4] });
 });
 
-test('what is not said stays unknown, and what costs nothing is said to', () => {
+test('a missing price stays unknown, and a free model is marked free', () => {
   const { list } = entries({
     bare: { id: 'bare' },
     free: { id: 'free', cost: { input: 0, output: 0 } },

@@ -18,7 +18,7 @@ describe('the file of a data set', () => {
   const file = join(folder, 'models.json');
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('gives back what was put in, one provider at a time', () => {
+  it('returns what was written, one provider at a time', () => {
     writeFileSync(file, renderDataSet(table, about));
     const opened = openDataSet(file);
     assert.deepEqual([...opened.models('acme').keys()], ['one', 'two "quoted"\n']);

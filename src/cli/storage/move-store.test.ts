@@ -37,7 +37,7 @@ describe('moving the state of a gateway', () => {
     await assert.rejects(move(dataDir), { code: 'conflict', message: /wait in .*outbox\.db/ });
   });
 
-  it('goes on where those files are empty', async (test) => {
+  it('continues when those files are empty', async (test) => {
     const dataDir = temporaryFolder(test);
     mkdirSync(join(dataDir, 'journal'));
     writeFileSync(join(dataDir, 'journal', 'one.0'), '');

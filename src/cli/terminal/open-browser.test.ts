@@ -19,7 +19,7 @@ describe('opening the browser', { skip: process.platform !== 'linux' }, () => {
     }
   };
 
-  it('gives the address to the system, and tells when that fails', async () => {
+  it('passes the address to the system, and reports a failure', async () => {
     const opened = join(folder, 'opened');
     const program = join(folder, 'xdg-open');
     writeFileSync(program, `#!/bin/sh\necho "$1" > '${opened}'\nexit 3\n`);
@@ -36,7 +36,7 @@ describe('opening the browser', { skip: process.platform !== 'linux' }, () => {
     assert.equal(readFileSync(opened, 'utf8'), 'http://127.0.0.1:1/dashboard\n');
   });
 
-  it('opens nothing without a display, or on a system that it does not know', () => {
+  it('opens nothing without a display, or on an unknown system', () => {
     const never = join(folder, 'never');
     writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\ntouch '${never}'\n`);
     for (const platform of ['linux', 'aix'] as const)

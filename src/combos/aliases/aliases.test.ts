@@ -8,7 +8,7 @@ const aliasesOf = (records: Readonly<Record<string, string>>) =>
   compileAliases(Object.entries(records).map(([name, target]) => ({ id: name, name, target, createdAt: 0 })));
 
 describe('a pattern', () => {
-  it('says what each * stands for', () => {
+  it('captures what each * stands for', () => {
     assert.deepEqual(captures('claude-*', 'claude-sonnet'), ['sonnet']);
     assert.deepEqual(captures('*-*', 'a-b-c'), ['a', 'b-c']);
     assert.deepEqual(captures('*', ''), ['']);
@@ -20,7 +20,7 @@ describe('a pattern', () => {
     assert.equal(captures('plain', 'plainer'), null);
   });
 
-  it('fits exactly what the regular expression fits, and gives back the id', () => {
+  it('matches exactly what the regular expression matches, and rebuilds the id', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 8 });
     const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '.', '*'), maxLength: 6 });
     fc.assert(
@@ -37,7 +37,7 @@ describe('a pattern', () => {
     );
   });
 
-  it('takes no longer for an id that was made to be slow', () => {
+  it('takes linear time even for an adversarial id', () => {
     const captured = withinCpu(1_000, 'matching', () => captures('*a*a*a*ab', 'a'.repeat(100_000)));
     assert.equal(captured, null);
   });
@@ -51,7 +51,7 @@ describe('aliases', () => {
     assert.equal(pattern('nothing'), null);
   });
 
-  it('prefer the pattern that says most, whatever the order of their making', () => {
+  it('prefer the most specific pattern, whatever the order of their creation', () => {
     for (const records of [
       { '*': 'all', 'gpt-*': 'gpt', 'gpt-5*': 'five' },
       { 'gpt-5*': 'five', 'gpt-*': 'gpt', '*': 'all' },

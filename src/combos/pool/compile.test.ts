@@ -22,7 +22,7 @@ describe('compiled combos', () => {
     assert.deepEqual(byName.get('outer')?.missing, []);
   });
 
-  it('leave out what leads nowhere, and say what it was', () => {
+  it('leave out targets that do not exist, and report them', () => {
     const combo = comboOf('x', ['gone/m', 'openai/m', 'nothing', 'a/m', 'hollow']);
     const { byName } = poolsOf([combo, comboOf('hollow', ['gone/m'])]);
     const pool = byName.get('x');
@@ -38,14 +38,14 @@ describe('compiled combos', () => {
     );
   });
 
-  it('cut circles, which two owners can make at the same moment', () => {
+  it('break cycles, which two users can create at the same moment', () => {
     const { byName } = poolsOf([comboOf('x', ['a/1', 'y']), comboOf('y', ['b/1', 'x'])]);
     assert.deepEqual(places(byName.get('x')), ['a/1', 'b/1']);
     assert.deepEqual(places(byName.get('y')), ['b/1']);
     assert.match(byName.get('y')?.missing[0]?.detail ?? '', /"x" contains itself/);
   });
 
-  it('stand in one another no deeper than they may', () => {
+  it('are nested no deeper than the limit', () => {
     const names = Array.from({ length: MAX_DEPTH + 1 }, (_, index) => `c${index}`);
     const combos = names.map((name, index) =>
       comboOf(name, index === 0 ? ['a/0'] : [`c${index - 1}`, `a/${index}`]),

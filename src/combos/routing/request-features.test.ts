@@ -29,13 +29,13 @@ describe('what a request needs', () => {
     ['a member called image', { tools: [tool], image: 'x' }, { tools: true, images: false }],
   ];
   for (const [name, body, expected] of rows) {
-    it(`is seen in ${name}`, () => {
+    it(`is detected in ${name}`, () => {
       assert.deepEqual(needs(body), expected);
       assert.deepEqual(needs(body, 2), expected, 'with white space');
     });
   }
 
-  it('is about a token for four bytes, and unknown beside pictures and files', () => {
+  it('is estimated as a token for four bytes, and unknown with pictures and files', () => {
     const tokens = (body: unknown) => featuresOf([Buffer.from(JSON.stringify(body))]).tokens();
     assert.equal(tokens({ x: 'y'.repeat(3_992) }), 1_000);
     assert.equal(tokens({ c: [{ type: 'image', source: {} }] }), null);

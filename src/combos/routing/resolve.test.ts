@@ -36,12 +36,12 @@ describe('a requested model id', () => {
     assert.deepEqual(resolvedPlaces(model, { connections }), [`b/${model}`, `c/${model}`, `a/${model}`]);
   });
 
-  it('with a slash whose prefix is nobody is taken as a bare id', () => {
+  it('with a slash but an unknown prefix is taken as a bare id', () => {
     const connections = [connectionAt('a', 'groq', { models: ['meta/llama-4'] })];
     assert.deepEqual(resolvedPlaces('meta/llama-4', { connections }), ['a/meta/llama-4']);
   });
 
-  it('below claude/, where model pickers look, routes to the same model', () => {
+  it('below claude/, where model pickers look, leads to the same model', () => {
     const world = { connections: [connectionAt('a', 'groq')], combos: [comboOf('fast', ['a/m2'])] };
     assert.deepEqual(resolvedPlaces('claude/a/m1', world), ['a/m1']);
     assert.deepEqual(resolvedPlaces('claude/fast', world), ['a/m2']);

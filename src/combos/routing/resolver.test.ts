@@ -7,13 +7,13 @@ import { createResolver } from './resolver.ts';
 const groq = { connections: [connectionAt('work', 'groq')] };
 
 describe('a resolver', () => {
-  it('works out once what a name means', () => {
+  it('resolves a name once', () => {
     const resolve = createResolver();
     const routes = routesOf(groq);
     assert.equal(resolve('work/llama', routes), resolve('work/llama', routes));
   });
 
-  it('works it out anew for other routes', () => {
+  it('resolves it again for other routes', () => {
     const resolve = createResolver();
     assert.equal(resolve('work/llama', routesOf(groq)).pool.candidates[0]?.provider.id, 'groq');
     const moved = routesOf({ connections: [connectionAt('work', 'mistral')] });

@@ -162,7 +162,7 @@ describe('a target is taken out', () => {
     );
   });
 
-  it('when its format cannot say what the request has, if another can', () => {
+  it('when its format cannot express the request, if another can', () => {
     const old = connectionAt('old', 'completions-compatible');
     const world = {
       connections: [old, a],
@@ -207,7 +207,7 @@ describe('accounts that are not ready', () => {
   };
   const conditionOf = (id: string): Condition => conditions[id] ?? { state: 'ready' };
 
-  it('stand behind the others, the soonest first, and are skipped by nobody yet', () => {
+  it('come after the others, the soonest first, and are not skipped yet', () => {
     const world = {
       connections: [...connections, connectionAt('d'), connectionAt('e')],
       combos: [comboOf('x', [...abc, 'd/m', 'e/m'], { strategy: 'round-robin' })],
@@ -223,7 +223,7 @@ describe('accounts that are not ready', () => {
     }
   });
 
-  it('stand by when they recover when none is ready', () => {
+  it('are ordered by recovery time when none is ready', () => {
     const plan = planner({ connections, combos: [comboOf('x', abc)] }, { conditionOf });
     assert.deepEqual(places(plan('x')), ['c/m', 'a/m', 'b/m']);
   });
@@ -284,7 +284,7 @@ describe('a session', () => {
     assert.deepEqual(order, ['a/m', 'b/m', 'c/m']);
   });
 
-  it('is known by its words from the second turn on, so that equal first requests are shared out', () => {
+  it('is recognized by its content from the second turn on, so that equal first requests are distributed', () => {
     const plan = planner(world);
     const user = { role: 'user', content: 'hello' };
     const begin = { body: { model: 'x', messages: [user] } };

@@ -20,7 +20,7 @@ describe('the session of a request', () => {
     assert.equal(session({}, 'openai-chat', { 'x-session-id': 'x'.repeat(1000) }), null);
   });
 
-  it('is else the key of its prompt cache, or what Claude Code says of its user', () => {
+  it('is otherwise the key of its prompt cache, or the user id that Claude Code sends', () => {
     assert.equal(session({ input: 'hi', prompt_cache_key: 'k-1' })?.key, 'cache:k-1');
     const user = { metadata: { user_id: JSON.stringify({ session_id: 'abc' }) } };
     assert.match(session(user, 'anthropic-messages')?.key ?? '', /^user:.*abc/);
@@ -53,7 +53,7 @@ describe('the session of a request', () => {
     ['gemini', 'contents', [{ role: 'user', parts: [{ text: 'hi' }] }], { role: 'model', parts: [] }],
   ];
   for (const [format, member, first, answer] of conversations) {
-    it(`is else known by how a conversation in ${format} began`, () => {
+    it(`is otherwise recognized by the beginning of a conversation in ${format}`, () => {
       const of = (turns: unknown[]) => session({ model: 'm', [member]: turns, stream: true }, format);
       const begun = of(first);
       assert.equal(begun?.continues, false);
@@ -65,7 +65,7 @@ describe('the session of a request', () => {
     });
   }
 
-  it('tells long turns apart by their length and both ends, and reads none whole', () => {
+  it('compares long turns by their length and both ends, without reading them whole', () => {
     const long = (text: string) => session({ messages: [{ role: 'user', content: text }] })?.key;
     const text = 'a'.repeat(5_000);
     assert.equal(long(text), long(text));

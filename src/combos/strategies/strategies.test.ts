@@ -101,7 +101,7 @@ describe('every strategy', () => {
       );
     });
 
-    it(`${strategy.id} says the same when it is told the same`, () => {
+    it(`${strategy.id} is deterministic for equal input`, () => {
       fc.assert(
         fc.property(choicesArbitrary, fc.nat(), fc.nat(1000), (choices, seed, turn) => {
           const twice = [1, 2].map(() => strategy.order(choices, momentOf(choices, seeded(seed), turn)));
@@ -173,7 +173,7 @@ describe('a strategy puts first', () => {
     assert.equal(counts.get('busy'), undefined);
   });
 
-  it('least-used: by what is on its way, then by what was of late, then by the list', () => {
+  it('least-used: by requests in flight, then by recent requests, then by the list', () => {
     const choices = [
       choice('a', { inFlight: 2 }),
       choice('b', { inFlight: 1, recent: 9 }),

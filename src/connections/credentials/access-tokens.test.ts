@@ -93,7 +93,7 @@ async function world(test: TestContext, grant: Partial<Grant> = {}) {
 }
 
 describe('access tokens', () => {
-  it('are used as long as they are good, and renewed behind the request’s back before they end', async (test) => {
+  it('are used while valid, and renewed in the background before they expire', async (test) => {
     const { advance, create, open, server, stored } = await world(test);
     const tokens = create();
     const connection = await open();
@@ -123,7 +123,7 @@ describe('access tokens', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  it('say at the token endpoint who they are by Basic, and keep the refresh token where no other comes', async (test) => {
+  it('authenticate at the token endpoint by Basic, and keep the refresh token when no new one comes', async (test) => {
     const { create, open, server, stored } = await world(test);
     server.script([json(200, { access_token: 'next', token_type: 'Bearer' })]);
     assert.equal(await create().fresh(await open(), 'access-0'), 'next');
@@ -135,7 +135,7 @@ describe('access tokens', () => {
     assert.deepEqual([grant?.refreshToken, grant?.expiresAt], ['refresh-0', null]);
   });
 
-  it('of two processes are fetched once', async (test) => {
+  it('are fetched once by two processes', async (test) => {
     const { create, open, server } = await world(test);
     const [one, two] = [create(), create()];
     const connection = await open();
@@ -155,7 +155,7 @@ describe('access tokens', () => {
     assert.equal(await waiting, 'access-1');
   });
 
-  it('that cannot be had are not asked for by every request', async (test) => {
+  it('that cannot be fetched are not requested again by every request', async (test) => {
     const { advance, create, open, server, stored } = await world(test);
     const tokens = create();
     const connection = await open();
@@ -171,7 +171,7 @@ describe('access tokens', () => {
     assert.equal(await tokens.fresh(connection, 'access-0'), 'next');
   });
 
-  it('end with the login, and tell the secrets of nothing', async (test) => {
+  it('end with the login, and leak no secrets', async (test) => {
     const { create, open, server, stored } = await world(test);
     server.always(
       json(400, { error: 'invalid_grant', error_description: 'refresh-0 of s3cret was revoked' }),
@@ -190,7 +190,7 @@ describe('access tokens', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  it('keep the login where only the client is at fault', async (test) => {
+  it('keep the login when only the client credentials are wrong', async (test) => {
     const { create, open, server, stored } = await world(test);
     server.always(json(401, { error: 'invalid_client' }));
     await assert.rejects(create().fresh(await open(), 'access-0'), /client id and secret/);

@@ -16,8 +16,8 @@ const text = fc.string({ unit: 'grapheme', maxLength: 200 });
 const anyKey = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-describe('a sealed text', () => {
-  it('opens to what was sealed, with the same key and context', () => {
+describe('an encrypted text', () => {
+  it('decrypts to the original, with the same key and context', () => {
     fc.assert(
       fc.property(anyKey, text, text, (anyOf, plain, context) => {
         assert.equal(open(anyOf, seal(anyOf, plain, context), context), plain);
@@ -25,7 +25,7 @@ describe('a sealed text', () => {
     );
   });
 
-  it('is another one each time and shows nothing of the text', () => {
+  it('is different each time and reveals nothing of the text', () => {
     const secret = 'sk-0123456789';
     const sealed = seal(key, secret, 'con_1');
     assert.notEqual(sealed, seal(key, secret, 'con_1'));
@@ -33,7 +33,7 @@ describe('a sealed text', () => {
     assert.equal(Buffer.from(sealed.slice(3), 'base64url').includes(secret), false);
   });
 
-  it('does not open with another key or for another context', () => {
+  it('does not decrypt with another key or for another context', () => {
     fc.assert(
       fc.property(anyKey, text, text, text, (other, plain, context, elsewhere) => {
         fc.pre(context !== elsewhere && !other.equals(key));
@@ -44,7 +44,7 @@ describe('a sealed text', () => {
     );
   });
 
-  it('does not open when any of its bytes is another one', () => {
+  it('does not decrypt when any byte is changed', () => {
     fc.assert(
       fc.property(text, (plain) => {
         const sealed = seal(key, plain, 'con_1');
@@ -83,14 +83,14 @@ describe('a sealed text', () => {
     }
   });
 
-  it('that is none at all does not open', () => {
+  it('does not decrypt from any other text', () => {
     fc.assert(fc.property(fc.string(), (junk) => assert.equal(open(key, junk, ''), null)));
     for (const junk of ['', 'v1', 'v1.', 'v1.AAAA', 'v2.AAAA']) assert.equal(open(key, junk, ''), null);
   });
 });
 
 describe('the storage key', () => {
-  it('is made once, for its owner only, in a folder for its owner only', async (test) => {
+  it('is created once, in a file and folder that only the owner can read', async (test) => {
     const dataDir = join(temporaryFolder(test), 'data');
     const made = await storageKey(dataDir, null);
     assert.equal(made.source, 'generated');
@@ -103,7 +103,7 @@ describe('the storage key', () => {
     assert.deepEqual(readdirSync(dataDir), ['storage.key'], 'nothing else is left behind');
   });
 
-  it('comes from the environment when that has one, and no file is made then', async (test) => {
+  it('comes from the environment if set there, without a file', async (test) => {
     const dataDir = temporaryFolder(test);
     const one = await storageKey(dataDir, 'a secret');
     const other = await storageKey(dataDir, 'another secret');
@@ -114,7 +114,7 @@ describe('the storage key', () => {
     assert.deepEqual(readdirSync(dataDir), []);
   });
 
-  it('is one when several processes want it at once', async (test) => {
+  it('is the same for several processes that create it at once', async (test) => {
     const dataDir = temporaryFolder(test);
     const scripts = [1, 2, 3].map(() =>
       runScript(

@@ -75,7 +75,7 @@ describe('the endpoints of a login', () => {
     }
   });
 
-  it('that are given are not looked for', async (test) => {
+  it('that are configured are not discovered', async (test) => {
     const server = await started(test);
     const urls = { ...nobody, tokenUrl: `${server.url}/t`, authorizationUrl: `${server.url}/a?tenant=1` };
     const login = await browserLogin(target(urls), 'http://127.0.0.1:1/callback');
@@ -108,7 +108,7 @@ describe('a login with a code', () => {
     return { server, client, clock, login, waits };
   }
 
-  it('asks no faster than the server wants, and slower when it is told to', async (test) => {
+  it('polls no faster than the server allows, and slows down when asked to', async (test) => {
     const { client, clock, login, server, waits } = await begun(test, { interval: 2 });
     server.script(
       [json(400, { error: 'authorization_pending' })],
@@ -136,7 +136,7 @@ describe('a login with a code', () => {
     assert.equal(server.requests.length, 2);
   });
 
-  it('ends with the word of the server', async (test) => {
+  it('ends with the error of the server', async (test) => {
     const { client, clock, login, server } = await begun(test);
     for (const [error, says] of [
       ['expired_token', /code has expired/],

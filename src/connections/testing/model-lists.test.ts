@@ -60,7 +60,7 @@ describe('lists of models', () => {
     assert.deepEqual((await storedRecord()).models, ['one', 'two']);
   });
 
-  it('stay when the upstream gives no other, with their age and the reason', async (test) => {
+  it('are kept when the upstream gives no new one, with their age and the reason', async (test) => {
     const { advance, storedRecord, refresh, upstream } = await world(test);
     upstream.always(list('one'));
     await refresh();
@@ -100,7 +100,7 @@ describe('lists of models', () => {
     assert.equal(upstream.requests.length, 2);
   });
 
-  it('are not asked for where nobody wants them, and at once where the address is another', async (test) => {
+  it('are not fetched when disabled, and fetched at once when the address changes', async (test) => {
     const { connections, id, refresh, upstream } = await world(test);
     upstream.always(json(500, {}));
     await connections.update(id, { active: false });

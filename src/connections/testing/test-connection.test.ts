@@ -55,7 +55,7 @@ describe('a connection whose upstream serves no list of models', () => {
     }
   });
 
-  it('is not asked twice when the list itself says what is wrong', async (test) => {
+  it('is not asked twice when the list already shows what is wrong', async (test) => {
     const { requests, result } = await tested(test, [json(401, { error: { message: 'Wrong key' } })], model);
     assert.deepEqual([result.statusCode, requests.length], [401, 1]);
   });

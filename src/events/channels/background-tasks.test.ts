@@ -31,12 +31,12 @@ function listener() {
   return { events, warnings, told: { emitter, log } };
 }
 
-describe('what a channel does in the background', () => {
+describe('background tasks of a channel', () => {
   const failure = async () => {
     throw new Error('no permission');
   };
 
-  it('is told of once when it fails, and once when it works again', async () => {
+  it('are reported once when they fail, and once when they work again', async () => {
     const { events, told, warnings } = listener();
     const tasks = createBackgroundTasks({
       channelId: 'main',
@@ -57,7 +57,7 @@ describe('what a channel does in the background', () => {
     assert.equal(warnings.length, 2);
   });
 
-  it('says nothing of what fails because the connection is lost', async () => {
+  it('report nothing when they fail because the connection is lost', async () => {
     const { events, told } = listener();
     const connection = { lost: false };
     const isConnected = () => !connection.lost;

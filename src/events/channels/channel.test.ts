@@ -117,7 +117,7 @@ describe('a database of events', () => {
     assert.deepEqual(await take('b', 'whoever'), ['b  0', 1]);
   });
 
-  it('fails one call without failing those that were made with it', async (t) => {
+  it('fails one call without failing others of its batch', async (t) => {
     const database = openEventDatabase(join(temporaryFolder(t), 'events.db'));
     t.after(() => database.close());
     const good = () => database.ask('publish', { topic: 'a', event: storedEvent(testEvent('1')) });
@@ -128,7 +128,7 @@ describe('a database of events', () => {
     assert.equal(rows.length, 2);
   });
 
-  it('refuses what is asked after it was closed', async (t) => {
+  it('refuses calls after it was closed', async (t) => {
     const database = openEventDatabase(join(temporaryFolder(t), 'events.db'));
     await database.close();
     await assert.rejects(

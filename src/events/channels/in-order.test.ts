@@ -4,7 +4,7 @@ import { fc } from '../../../test/support/machine/properties.ts';
 import { createInOrder } from './in-order.ts';
 
 describe('messages that are settled in any order', () => {
-  it('are told of in theirs, each once, and none before all earlier ones', () => {
+  it('are reported in their original order, each once, and none before all earlier ones', () => {
     const orders = fc.array(fc.nat({ max: 30 }), { maxLength: 60 });
     fc.assert(
       fc.property(fc.nat({ max: 30 }), orders, (count, order) => {

@@ -110,7 +110,7 @@ describe('CloudEvents over every binding (E19)', () => {
     fc.assert(fc.property(cloudEvent, (event) => void JSON.parse(encodeJsonEvent(event).toString())));
   });
 
-  it('keep the very memory of their data', () => {
+  it('keep their data without a copy', () => {
     const data = Buffer.from('{"a":1}');
     const attributes = {
       specversion: '1.0',
@@ -126,7 +126,7 @@ describe('CloudEvents over every binding (E19)', () => {
     assert.equal(encodeKafka({ attributes, data }, 'binary').value, data);
   });
 
-  it('are never made of what is none, and no input throws', () => {
+  it('are never made of invalid input, which never throws', () => {
     const value = fc.oneof(fc.string({ unit: 'binary' }), fc.string());
     const header = fc.tuple(
       fc.oneof(

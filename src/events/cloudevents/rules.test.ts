@@ -119,7 +119,7 @@ describe('the rules of CloudEvents', () => {
     it(`${valid ? 'take' : 'refuse'} the time "${time}" of RFC 3339`, () =>
       assert.deepEqual(jsonComplaints(withAttribute('time', time)), valid ? [] : ['invalid_value time']));
 
-  it('take what they allow', () => {
+  it('accept every allowed form', () => {
     const allowed: readonly object[] = [
       { subject: null, time: null, ext: null },
       {
@@ -139,7 +139,7 @@ describe('the rules of CloudEvents', () => {
       assert.deepEqual(jsonComplaints(text({ ...required, ...attributes })), []);
   });
 
-  it('tell all problems of all events of a batch, with their places', () => {
+  it('report all problems of all events of a batch, with their positions', () => {
     const batch = `[${text(required)},{"id":"2"},${withAttribute('time', 'now')}]`;
     assert.deepEqual(complaints(decodeJsonBatch(Buffer.from(batch), defaultLimits)), [
       'missing_attribute [1].specversion',
@@ -243,7 +243,7 @@ describe('content modes', () => {
     ['application/cloudevents-batch+xml', 'unknown-format'],
   ];
   for (const [contentType, mode] of modes)
-    it(`are told by ${contentType}`, () => assert.equal(contentModeOf(contentType), mode));
+    it(`are detected from ${contentType}`, () => assert.equal(contentModeOf(contentType), mode));
 
   it('leave quoted parameters whole', () => {
     assert.deepEqual(parseMediaType('A/B; x="a;b\\""; charset=UTF-8'), { essence: 'a/b', charset: 'utf-8' });
@@ -272,7 +272,7 @@ describe('what is particular to a binding', () => {
     ...more,
   ];
 
-  it('HTTP: names in any case, no ce-datacontenttype, no header twice, nothing that is no name', () => {
+  it('HTTP: names in any case, no ce-datacontenttype, no repeated header, no invalid name', () => {
     assert.deepEqual(complaints(decodeHttp({ headers: headers([]), body: null })), []);
     const broken: [string, string][] = [
       ['ce-datacontenttype', 'a/b'],

@@ -576,7 +576,7 @@ describe('a configuration of events', () => {
       assert.deepEqual(found, expected);
     });
 
-  it('is refused for two strategies of one trigger, and a list that is none', () => {
+  it('is refused for two strategies of one trigger, and for a list of the wrong type', () => {
     const twice = configOf({});
     const [own] = (twice['strategy'] as { trigger_strategies: Values[] }).trigger_strategies;
     const found = text({ ...twice, strategy: { trigger_strategies: [own, own] } });
@@ -674,7 +674,7 @@ describe('a configuration of events', () => {
   for (const [what, parts] of fine)
     it(`may have ${what}`, () => assert.ok(decode(parts).ok, JSON.stringify(complaints(decode(parts)))));
 
-  it('is refused for dead letters that come back over another trigger', () => {
+  it('is refused for dead letters that return through another trigger', () => {
     const channels = [channel, { unique_id: 'lost', url: 'sqlite:', mq_topic_name: 'lost' }];
     const strategy = (id: string, to: string) => ({
       event_trigger_id: id,

@@ -167,7 +167,7 @@ describe('the configuration of events', () => {
     assert.equal(control.inForce().version.number, 1);
   });
 
-  it('goes back when the file cannot be written', async (test) => {
+  it('is rolled back when the file cannot be written', async (test) => {
     const { folder, open, running, write } = await setUp(test);
     write(yaml('a'));
     const control = await open();
@@ -177,7 +177,7 @@ describe('the configuration of events', () => {
     assert.deepEqual([running(), control.inForce().version.number], [['a'], 1]);
   });
 
-  it('keeps comments of the file when it comes without any', async (test) => {
+  it('keeps the comments of the file when the new text has none', async (test) => {
     const { open, read, write } = await setUp(test);
     write(yaml('a'));
     const control = await open();
@@ -191,7 +191,7 @@ describe('the configuration of events', () => {
     assert.match(read(), /^# kept\ncomponents:\n {2}sources:/);
   });
 
-  it('goes back to an earlier version', async (test) => {
+  it('can be rolled back to an earlier version', async (test) => {
     const { open, read, running } = await setUp(test);
     const control = await open();
     await control.apply(text(yaml('a')), anna);

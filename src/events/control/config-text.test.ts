@@ -38,7 +38,7 @@ describe('the text of a configuration', () => {
     assert.deepEqual(configText(message, earlier), { text: earlier, lostComments: 0 });
   });
 
-  it('changes what is other, and tells of comments that went with it', () => {
+  it('changes only what differs, and reports comments that were removed with it', () => {
     const wanted = earlier
       .replace(/\n.*# to be removed/, '')
       .replace('receive_buffer_size: 16 ', 'receive_buffer_size: 32 ')
@@ -56,7 +56,7 @@ describe('the text of a configuration', () => {
       assert.ok(text.includes(kept), text);
   });
 
-  it('is plain YAML where there was none, with the names of the schema', () => {
+  it('is plain YAML if there was no file, with the names of the schema', () => {
     const message = messageOf(earlier);
     for (const before of ['', 'a: [', '- a list', 'a: &x {}\nb: *x\n']) {
       const { text } = configText(message, before);
@@ -65,7 +65,7 @@ describe('the text of a configuration', () => {
     }
   });
 
-  it('keeps the names of the JSON where the file has them', () => {
+  it('keeps the names of the JSON form if the file uses them', () => {
     const json = earlier.replace(/([a-z])_([a-z])/g, (_, a, b) => a + b.toUpperCase());
     const { text } = configText(messageOf(earlier.replace('16', '17')), json);
     assert.equal(text, json.replace('16', '17'));

@@ -89,7 +89,7 @@ describe('the repair of a damaged database of events', () => {
   });
 
   for (const [what, damage] of Object.entries(damages))
-    it(`keeps what can be read of one with ${what}, and makes nothing up`, async (t) => {
+    it(`keeps what can be read of one with ${what}, and invents nothing`, async (t) => {
       const folder = temporaryFolder(t);
       const whole = join(folder, 'whole.db');
       const ledger = await fill(whole);
@@ -118,7 +118,7 @@ describe('the repair of a damaged database of events', () => {
       assert.ok(kept > EVENTS, `${kept} events kept`);
     });
 
-  it('gives no number twice', async (t) => {
+  it('assigns no number twice', async (t) => {
     const path = join(temporaryFolder(t), 'events.db');
     await fill(path);
     const bytes = readFileSync(path);

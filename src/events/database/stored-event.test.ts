@@ -15,13 +15,13 @@ describe('a stored event', () => {
     );
   });
 
-  it('keeps no data and empty data apart', () => {
+  it('distinguishes missing data from empty data', () => {
     const attributes = { specversion: '1.0', id: '1', source: '/a', type: 't' } as const;
     assert.equal(eventOfStored(storedEvent({ attributes, data: null }))?.data, null);
     assert.equal(eventOfStored(storedEvent({ attributes, data: Buffer.alloc(0) }))?.data?.byteLength, 0);
   });
 
-  it('is nothing else', () => {
+  it('rejects everything else', () => {
     for (const text of ['', 'x', 'null', '[]', '{"id":"1"}', '{', '\0{"specversion":"1.0"}'])
       assert.equal(eventOfStored(Buffer.from(text)), null, text);
   });

@@ -78,7 +78,7 @@ for (const place of ['local', 'memory', 'distributed'] as const)
       return { ...opened, lettersOf, ids };
     };
 
-    it('are kept as they were, with why nobody got them', async (t) => {
+    it('are stored unchanged, with the reason of their failure', async (t) => {
       const { lettersOf, store } = setUp(t);
       assert.equal(await lettersOf('t').keep(numberedEvent('1'), facts(), 'm1'), 'kept');
       const { letters, next } = await store.list({ limit: 10 });
@@ -95,7 +95,7 @@ for (const place of ['local', 'memory', 'distributed'] as const)
       assert.equal(await store.get('nonsense'), null);
     });
 
-    it('are one for each trigger and event', async (t) => {
+    it('are stored once for each trigger and event', async (t) => {
       const { ids, lettersOf, store } = setUp(t);
       for (const attempts of [1, 2])
         await lettersOf('t').keep(numberedEvent('1'), facts('t', { attempts }), 'm1');
@@ -154,7 +154,7 @@ for (const place of ['local', 'memory', 'distributed'] as const)
       assert.equal((await ids()).length, 5);
     });
 
-    it('wait for room where their storage blocks, and tell of it', async (t) => {
+    it('wait for room if their storage blocks, and report it', async (t) => {
       const { lettersOf, store } = setUp(t, 1_000);
       const letters = lettersOf('t');
       const keep = (id: string) =>
@@ -169,7 +169,7 @@ for (const place of ['local', 'memory', 'distributed'] as const)
       assert.equal(await keep('2'), 'kept');
     });
 
-    it('are dropped where their storage drops, and take no room for ever', async (t) => {
+    it('are dropped if their storage drops, and then take no room', async (t) => {
       const { lettersOf, store } = setUp(t, 1_000, 'drop');
       const letters = lettersOf('t');
       const outcomes: string[] = [];
@@ -216,7 +216,7 @@ describe('dead letters', () => {
     assert.equal((await openStore(t, file).store.list({ limit: 9 })).letters.length, 1);
   });
 
-  it('of an earlier version have no failures, and count for as much as they did', async (t) => {
+  it('of an earlier version have no list of failures, and keep their attempt count', async (t) => {
     const file = join(temporaryFolder(t), 'events.db');
     const first = openStore(t, file);
     const old = {
@@ -299,7 +299,7 @@ describe('dead letters', () => {
     await assert.rejects(letters.keep(numberedEvent('1'), facts(), 'm1'));
   });
 
-  it('say of bytes that are no event which message they came in', () => {
+  it('name the message of bytes that are not an event', () => {
     const bytes = Buffer.from([0xff, 0]);
     const event = wrapBytes('main', 'm1', bytes);
     assert.deepEqual(event.data, bytes);

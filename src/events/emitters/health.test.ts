@@ -39,7 +39,7 @@ function setUp() {
 }
 
 describe('the events of health', () => {
-  it('tell once that a connection is down, however often it fails, and once that it answers again', () => {
+  it('report once that a connection is down, however often it fails, and once that it answers again', () => {
     const { changes, health, told } = setUp();
     health.changed(of(cooling('unreachable')));
     assert.deepEqual(told, [
@@ -62,7 +62,7 @@ describe('the events of health', () => {
     assert.deepEqual(changes(of(null), of(null)), ['provider.recovered']);
   });
 
-  it('tell one event for each change of a connection that flaps', () => {
+  it('emit one event for each change of a connection that flaps', () => {
     const { changes } = setUp();
     const flapping = Array.from({ length: 3 }, () => [of(cooling('unreachable')), of(null)]).flat();
     assert.deepEqual(changes(...flapping), [
@@ -75,7 +75,7 @@ describe('the events of health', () => {
     ]);
   });
 
-  it('tell a rate limit from an outage, and an outage of a model from one of the connection', () => {
+  it('distinguish a rate limit from an outage, and an outage of a model from one of the connection', () => {
     const { changes } = setUp();
     assert.deepEqual(changes(of(cooling('rate limit'))), ['provider.ratelimited']);
     assert.deepEqual(changes(of(cooling('unreachable'))), ['provider.down']);
@@ -85,7 +85,7 @@ describe('the events of health', () => {
     assert.deepEqual(changes(of(null, 'gpt')), ['provider.recovered']);
   });
 
-  it('know what was told before a restart', () => {
+  it('remember what was reported before a restart', () => {
     const { changes, health } = setUp();
     health.remember([of(cooling('unreachable'))]);
     assert.deepEqual(changes(of(cooling('unreachable'))), []);

@@ -9,7 +9,7 @@ function setUp() {
   return { told, outages: createOutageEvents(emitter) };
 }
 
-it('tells of an outage of the database when it begins and when it ends, once each', () => {
+it('reports an outage of the database when it begins and when it ends, once each', () => {
   const { outages, told } = setUp();
   outages.storeChanged(null, 0);
   outages.storeChanged({ since: 1_000, message: 'db does not answer: ECONNREFUSED' }, 0);
@@ -23,7 +23,7 @@ it('tells of an outage of the database when it begins and when it ends, once eac
   ]);
 });
 
-it('tells of limits that are not shared, also when that was so before anybody listened', () => {
+it('reports that limits are not shared, even if that began before anybody listened', () => {
   const { outages, told } = setUp();
   outages.sharingChanged({ reason: null, failureMode: 'refuse' });
   outages.tellAgain();

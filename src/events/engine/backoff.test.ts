@@ -14,7 +14,7 @@ describe('the wait before a retry', () => {
     assert.deepEqual(delays(rule('exponential')), [1_000, 2_000, 4_000, 8_000]);
   });
 
-  it('is an hour at most, a tenth more or less', () => {
+  it('is an hour at most, give or take a tenth', () => {
     assert.deepEqual(delays(rule('exponential', 3_000_000)), [3_000_000, 3_600_000, 3_600_000, 3_600_000]);
     assert.equal(retryDelay(rule('exponential'), 1_000_000, 0, 0.5), 3_600_000);
     assert.equal(retryDelay(rule('linear'), 1, 0, 0), 900);
@@ -27,7 +27,7 @@ describe('the wait before a retry', () => {
 });
 
 describe('all waits of an event together', () => {
-  it('are no longer than their sum, with what chance adds', () => {
+  it('are no longer than their sum plus jitter', () => {
     for (const [retry, ms] of [
       [rule('linear', 1_000, 3), 6_600],
       [rule('exponential', 1_000, 3), 7_700],

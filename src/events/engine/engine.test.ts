@@ -145,7 +145,7 @@ describe('applying a configuration', () => {
     }
   });
 
-  it('collects nothing for a trigger that stays away', async (test) => {
+  it('collects nothing for a trigger that was removed for good', async (test) => {
     const { engine, got, of } = setUp(test, { removedMs: 1 });
     await engine.apply(configOf({ a: {}, b: {} }));
     await engine.apply(configOf({ b: {} }));
@@ -164,7 +164,7 @@ describe('applying a configuration', () => {
     });
   });
 
-  it('does not disturb what is the same, while what changed finishes first', async (test) => {
+  it('does not disturb unchanged triggers, and lets changed ones finish first', async (test) => {
     const receiver = await startReceiver(test);
     const { engine, got } = setUp(test);
     const hooks = (bufferSize: number) => ({

@@ -38,8 +38,8 @@ function reported(text: string, given: Partial<AvailableBackends> = {}): string[
   return found;
 }
 
-describe('what the engine does not do', () => {
-  it('is refused with the field that asks for it', () => {
+describe('unsupported features of the engine', () => {
+  it('are refused with the field that requests them', () => {
     const rate =
       'rate_limit_strategy: {limit_mode: MODE_GLOBAL, threshold: 1, stat_duration: 1, stat_duration_time_unit: SECOND}';
     for (const [strategy, expected] of [
@@ -62,7 +62,7 @@ describe('what the engine does not do', () => {
     assert.deepEqual(reported(shared, { redis: true }), []);
   });
 
-  it('is said of idempotence where gateways share a channel, for none knows by itself what the others have handled', () => {
+  it('include idempotence on a channel that gateways share, because each knows only what it handled itself', () => {
     const strategy = `${letters}, enable_idempotence: true`;
     assert.deepEqual(reported(yaml(strategy)), []);
     assert.deepEqual(reported(yaml(strategy, 'nats://localhost')), ['warning enable_idempotence']);

@@ -70,7 +70,7 @@ for (const [name, open] of kinds)
       for (const other of others) assert.equal((await other).kind, 'duplicate');
     });
 
-    it('keeps the claim when the message is not let go of, and remembers the event all the same', async (t) => {
+    it('keeps the claim when the message cannot be settled, and still remembers the event', async (t) => {
       const idempotence = triggerWith(open(t).store);
       const claim = await idempotence.begin(numberedEvent('1'), false);
       assert.ok(claim.kind === 'claimed');
@@ -93,7 +93,7 @@ for (const [name, open] of kinds)
       assert.equal((await next).kind, 'duplicate');
     });
 
-    it('knows events by source and id, each trigger for itself, whatever characters are in them', async (t) => {
+    it('identifies events by source and id, separately for each trigger, whatever characters they have', async (t) => {
       const { store } = open(t);
       const handle = async (trigger: string, source: string, id: string) => {
         const answer = await triggerWith(store, trigger).begin(numberedEvent(id, { source }), false);
@@ -123,7 +123,7 @@ for (const [name, open] of kinds)
       assert.deepEqual(await idempotence.begin(other, false), { kind: 'duplicate', differs: true });
     });
 
-    it('handles a dead letter again when it is replayed, and nothing that is done', async (t) => {
+    it('handles a replayed dead letter again, but not an event that is done', async (t) => {
       const idempotence = triggerWith(open(t).store);
       const claim = await idempotence.begin(numberedEvent('1'), false);
       assert.ok(claim.kind === 'claimed');
@@ -155,7 +155,7 @@ describe('the memory of events', () => {
     assert.equal(windowOf({ max: 100, delayMs: 3_600_000, growth: 'linear' }), 2 * 396_000_000);
   });
 
-  it('has a bound in memory', async () => {
+  it('is bounded in memory', async () => {
     const store = createMemoryHandled(() => 0, 2);
     const key = (id: string) => ({ trigger: 't', source: 's', id });
     for (const id of ['1', '2', '3']) await store.mark(key(id), { outcome: 'done', fingerprint: 0 }, 1_000);

@@ -31,7 +31,7 @@ const quick = { leaseMs: 500, keptMs: 20_000, silentMs: 700 };
 const settle = async () => {};
 const event = numberedEvent('1');
 
-describe('what gateways remember together', { skip: !hasPostgres }, () => {
+describe('the shared memory of handled events', { skip: !hasPostgres }, () => {
   const open = (t: Cleanup, name: string, times?: SharedHandledInput['times'], url = server.url) => {
     const address = resolveAddress(url, () => undefined);
     const store = createPostgresHandled({
@@ -49,7 +49,7 @@ describe('what gateways remember together', { skip: !hasPostgres }, () => {
   const gateway = (t: Cleanup, trigger: string, name: string, times?: SharedHandledInput['times']) =>
     triggerOf(open(t, name, times), trigger);
 
-  it('lets one gateway handle an event, and the others know what became of it', async (t) => {
+  it('lets one gateway handle an event, and tells the others the outcome', async (t) => {
     const [one, other] = [gateway(t, 'a', 'one'), gateway(t, 'a', 'other')];
     const claim = await one.begin(event, false);
     assert.ok(claim.kind === 'claimed');
@@ -77,7 +77,7 @@ describe('what gateways remember together', { skip: !hasPostgres }, () => {
     assert.equal((await waiting).kind, 'claimed');
   });
 
-  it('gives the event of a gateway that died to itself at once, and to others when its lease ends', async (t) => {
+  it('returns a claim of a gateway that died to that gateway at once, and to others when its lease ends', async (t) => {
     const dead = open(t, 'one');
     await triggerOf(dead, 'd').begin(event, false);
     await dead.close();
@@ -165,7 +165,7 @@ describe('what gateways remember together', { skip: !hasPostgres }, () => {
     assert.deepEqual(await waiting, { kind: 'duplicate', differs: false });
   });
 
-  it('lets a dead letter be handled again when somebody asks for that, and forgets what is old', async (t) => {
+  it('lets a dead letter be handled again on request, and forgets old events', async (t) => {
     const [one, other] = [gateway(t, 'e', 'one'), gateway(t, 'e', 'other')];
     const claim = await one.begin(event, false);
     assert.ok(claim.kind === 'claimed');

@@ -19,14 +19,14 @@ async function outcomeOf(result: PublishResult | null, of = event()) {
 }
 
 describe('a bridge', () => {
-  it('is done with an event that the source has', async () => {
+  it('settles an event that the source has accepted', async () => {
     for (const kind of ['accepted', 'spooled', 'dropped'] as const) {
       const { hops, kind: outcome } = await outcomeOf({ kind });
       assert.deepEqual([outcome, hops], ['done', [1]]);
     }
   });
 
-  it('tries again when the source does not take it now, and not when it never will', async () => {
+  it('retries when the source cannot accept the event now, and not when it never will', async () => {
     const later = await outcomeOf({ kind: 'rejected', reason: 'full', retryAfterMs: 7_000 });
     assert.ok(later.kind === 'retry' && later.afterMs === 7_000);
     assert.equal((await outcomeOf(null)).kind, 'retry');
@@ -34,7 +34,7 @@ describe('a bridge', () => {
     assert.equal(never.kind, 'failed');
   });
 
-  it('passes nothing on that goes round in circles', async () => {
+  it('does not forward events that go round in circles', async () => {
     const { hops, kind } = await outcomeOf({ kind: 'accepted' }, event({ eventhops: '8' }));
     assert.deepEqual([kind, hops], ['failed', []]);
   });

@@ -11,7 +11,7 @@ const event = (more: Record<string, string | number> = {}): CloudEvent => ({
 });
 
 describe('passing events on', () => {
-  it('publishes the event into the other channel, as nobody’s there', async () => {
+  it('publishes the event into the other channel without a source', async () => {
     const channel = createMemoryChannel({ now: () => 0 });
     await channel.subscribe('x');
     assert.deepEqual(await createForward(channel).process(event({ other: 'kept' })), { kind: 'done' });
@@ -25,14 +25,14 @@ describe('passing events on', () => {
     );
   });
 
-  it('refuses for good what goes round in circles', async () => {
+  it('refuses events that go round in circles for good', async () => {
     const channel = createMemoryChannel({ now: () => 0 });
     const outcome = await createForward(channel).process(event({ eventhops: 8 }));
     assert.equal(outcome.kind, 'failed');
     assert.equal((await channel.receive('x', 9, 1)).length, 0);
   });
 
-  it('tries again when the channel does not take the event', async () => {
+  it('retries when the channel does not accept the event', async () => {
     const channel = createMemoryChannel({ now: () => 0, maxBytes: 1 });
     assert.equal((await createForward(channel).process(event())).kind, 'retry');
   });

@@ -45,7 +45,7 @@ async function setUp(test: TestContext, input: Partial<WebhookInput> = {}) {
 }
 
 describe('a webhook', () => {
-  it('knows what the answer means', async (test) => {
+  it('interprets the status of the answer', async (test) => {
     const { outcome } = await setUp(test);
     const kinds: Record<number, string> = {};
     for (const status of [
@@ -99,7 +99,7 @@ describe('a webhook', () => {
       assert.doesNotThrow(() => new Webhook(secret).verify(body, headers as Record<string, string>));
   });
 
-  it('reaches no address that it must not', async (test) => {
+  it('never connects to a forbidden address', async (test) => {
     for (const [url, privateNetworks] of [
       ['http://169.254.169.254/latest/meta-data', true],
       ['http://[fe80::1]/', true],
@@ -129,7 +129,7 @@ describe('a webhook', () => {
     }
   });
 
-  it('asks before it sends, once a day, and sends nothing without consent', async (test) => {
+  it('asks for consent once a day before it sends, and sends nothing without it', async (test) => {
     let now = Date.now();
     const origin = 'gateway.example.com';
     const { receiver, webhook } = await setUp(test, { origin, ratePerMinute: 600, now: () => now });
@@ -157,7 +157,7 @@ describe('a webhook', () => {
     assert.deepEqual(methods(), ['OPTIONS', 'POST']);
   });
 
-  it('waits for a receiver that consents later, and sends as fast as that says', async (test) => {
+  it('waits for a receiver that consents later, and sends at the rate that it allows', async (test) => {
     const options = { origin: 'gw.example.com', callback: 'https://gw.example.com' };
     const { consents, receiver, webhook } = await setUp(test, options);
     receiver.answer(({ method }) => ({ status: method === 'OPTIONS' ? 202 : 204 }));
@@ -179,7 +179,7 @@ describe('a webhook', () => {
     assert.equal(consents.grant(callback.searchParams.get('key') ?? '', '*'), false);
   });
 
-  it('ends its wait for a consent when it is told to, and does not wait for a receiver that is not there', async (test) => {
+  it('stops waiting for consent when the engine stops, and does not wait for an unreachable receiver', async (test) => {
     const { receiver, webhook } = await setUp(test, { origin: 'gw', callback: 'http://gw.example.com' });
     receiver.answer(() => ({ status: 200 }));
     const stopping = new AbortController();
@@ -196,7 +196,7 @@ describe('a webhook', () => {
     assert.equal((await gone.webhook.process(event)).kind, 'retry');
   });
 
-  it('sends no faster than it may, and stops waiting when it is told to', async (test) => {
+  it('sends no faster than its rate, and stops waiting when the engine stops', async (test) => {
     const now = Date.now();
     const { receiver, webhook } = await setUp(test, { origin: 'gw', now: () => now });
     receiver.answer(() => ({
@@ -211,7 +211,7 @@ describe('a webhook', () => {
     assert.equal(await waiting, false);
   });
 
-  it('sends what opens the receiver, and the event as one document where that is wanted', async (test) => {
+  it('sends its credentials, and the event in structured mode if configured', async (test) => {
     const { outcome, receiver } = await setUp(test, { authorization: 'Bearer token', mode: 'structured' });
     await outcome({ status: 204 });
     const { body, headers } = receiver.received[0] ?? assert.fail();

@@ -15,7 +15,7 @@ const event: CloudEvent = {
 const log = { error() {}, info() {} };
 
 describe('a storage that is not open yet', () => {
-  it('takes nothing, then what it is given, and tells of what it had', async () => {
+  it('refuses events until it is open, then accepts them, and announces stored ones', async () => {
     const ready = Promise.withResolvers<Spool>();
     const spool = createLateSpool(storage, () => ready.promise, log);
     let told = 0;
@@ -36,7 +36,7 @@ describe('a storage that is not open yet', () => {
     assert.equal(await spool.add(event, ['a'], 1), 'unavailable');
   });
 
-  it('says why it is not, and closes without it', async () => {
+  it('reports why it is not open, and can be closed', async () => {
     const spool = createLateSpool(storage, () => Promise.reject(new Error('unreachable')), log);
     await settled();
     assert.equal(spool.status().problem, 'unreachable');

@@ -8,7 +8,7 @@ const drop = { ...block, whenFull: 'drop' } as const;
 const FOREVER = Number.POSITIVE_INFINITY;
 
 describe('the room of a storage', () => {
-  it('lets in those who wait, in the order in which they came', async () => {
+  it('admits waiting senders in the order in which they came', async () => {
     const room = createRoom(block);
     const entered: string[] = [];
     const take = (name: string, bytes: number) =>
@@ -22,7 +22,7 @@ describe('the room of a storage', () => {
     assert.equal(room.used(), 8);
   });
 
-  it('says that it is full when nobody made room in time, and lets in who waited behind', async () => {
+  it('reports that it is full when no room was made in time, and then admits the next', async () => {
     const room = createRoom(block);
     await room.take(8, FOREVER);
     const large = room.take(5, 1);
@@ -32,7 +32,7 @@ describe('the room of a storage', () => {
     assert.equal(await room.take(1, 0), 'full');
   });
 
-  it('drops what does not fit, where it is told to', async () => {
+  it('drops what does not fit, if configured so', async () => {
     const room = createRoom(drop);
     assert.equal(await room.take(8, FOREVER), 'kept');
     assert.equal(await room.take(3, FOREVER), 'dropped');
@@ -51,7 +51,7 @@ describe('the room of a storage', () => {
     assert.equal(await waiting, 'full');
   });
 
-  it('never gives more than it has, and everything in the end', async () => {
+  it('never grants more than it has, and everything in the end', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 10 }), { maxLength: 50 }), async (sizes) => {
         const room = createRoom(block);

@@ -114,7 +114,7 @@ for (const kind of kinds) {
       };
 
     it(
-      'gives each channel its events, in order, as they were, until they are done',
+      'returns the events of each channel unchanged and in order until they are done',
       opened(async (open) => {
         const spool = await open();
         const events = fc.sample(cloudEvent, 30);
@@ -137,7 +137,7 @@ for (const kind of kinds) {
     );
 
     it(
-      'skips what was done before older ones',
+      'skips events that were done before older ones',
       opened(async (open) => {
         const spool = await open();
         for (const id of ['1', '2', '3']) await spool.add(event(id), ['a'], FOREVER);
@@ -149,7 +149,7 @@ for (const kind of kinds) {
     );
 
     it(
-      'tells that events came',
+      'announces new events',
       opened(async (open) => {
         const spool = await open();
         let told = 0;
@@ -165,7 +165,7 @@ for (const kind of kinds) {
     );
 
     it(
-      'has its size, and makes room when every channel has an event',
+      'is limited in size, and frees the space of an event that every channel has',
       opened(async (open) => {
         const spool = await open({ bytes: 4_700 });
         for (const id of ['1', '2', '3', '4'])
@@ -185,7 +185,7 @@ for (const kind of kinds) {
     );
 
     it(
-      'drops the new event and never an old one, where it is told to',
+      'drops the new event and never an old one, if configured so',
       opened(async (open) => {
         const spool = await open({ bytes: 4_700, whenFull: 'drop' });
         const outcomes: string[] = [];
@@ -197,7 +197,7 @@ for (const kind of kinds) {
     );
 
     it(
-      'takes nothing once it is closed',
+      'accepts nothing once it is closed',
       opened(async (open) => {
         const spool = await open();
         await spool.close();
@@ -208,7 +208,7 @@ for (const kind of kinds) {
     if (!kind.durable) return;
 
     it(
-      'has what is not done after it was closed, and again after that',
+      'keeps events that are not done when it is reopened, more than once',
       opened(async (open) => {
         const first = await open();
         const events = fc.sample(cloudEvent, 20);
@@ -234,7 +234,7 @@ for (const kind of kinds) {
     );
 
     it(
-      'holds much more than it keeps in memory, and gives all of it in order',
+      'stores much more than it keeps in memory, and returns all of it in order',
       opened(async (open) => {
         const spool = await open({ bytes: 20 * MIB });
         const added: Promise<unknown>[] = [];

@@ -41,7 +41,7 @@ function setUp(change: Partial<CircuitBreaker> = {}) {
 }
 
 describe('a circuit breaker', () => {
-  it('does what a model of one does', () => checkBreaker(1_000));
+  it('behaves like its reference model', () => checkBreaker(1_000));
 
   it('opens at the ratio, when there were enough calls', () => {
     const { ask, fail, permit } = setUp();
@@ -74,7 +74,7 @@ describe('a circuit breaker', () => {
     assert.equal(ask().kind, 'permit');
   });
 
-  it('opens for calls that are slow or ran out of time, whatever they brought', () => {
+  it('opens for calls that are slow or timed out, whatever their outcome', () => {
     const { ask, permit } = setUp({ trips: { on: 'slowness', maxMs: 100 } });
     for (let call = 0; call < 2; call += 1) permit().done('ok', 100);
     permit().done('ok', 101);
@@ -96,7 +96,7 @@ describe('a circuit breaker', () => {
     assert.deepEqual(changes, ['open', 'half-open', 'open', 'half-open', 'closed']);
   });
 
-  it('takes the next call for the probe, when one was not made or says nothing', () => {
+  it('uses the next call as the probe when one was not made or is inconclusive', () => {
     const { clock, fail, permit } = setUp();
     fail(4);
     clock.pass(5_000);

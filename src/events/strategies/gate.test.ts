@@ -125,7 +125,7 @@ describe('a gate', () => {
     await Promise.all(waits);
   });
 
-  it('lets nobody pass at a limit of 0, and says what they wait for', async () => {
+  it('lets nobody pass at a limit of 0, and names the limit that blocks', async () => {
     for (const [runtime, by] of [
       [{ rateLimit: rate(0) }, 'rate-limit'],
       [{ concurrency: atOnce(0) }, 'concurrency-limit'],
@@ -155,7 +155,7 @@ describe('a gate', () => {
     assert.deepEqual(entered, ['a left', 'b']);
   });
 
-  it('keeps what it has counted when the configuration changes beside it, and lets in who waits when it is relaxed', async () => {
+  it('keeps its counts when another part of the configuration changes, and admits waiting calls when it is relaxed', async () => {
     const { admit, admitted, enter, entered, gates } = setUp({ rateLimit: rate(1) });
     admitted();
     gates.apply(configOf(trigger('t', { rateLimit: rate(1) }), trigger('other', {})));
@@ -166,7 +166,7 @@ describe('a gate', () => {
     assert.deepEqual(entered, ['a']);
   });
 
-  it('holds the strategies of a rule against its targets, each by itself, and not against their owner', () => {
+  it('applies the strategies of a rule to each of its targets separately, and not to their owner', () => {
     const { gates } = setUp({});
     const faultTolerance = {
       targets: ['trigger:a*', 'source:s'],
@@ -202,7 +202,7 @@ describe('a gate', () => {
     assert.deepEqual([pass('a'), pass('a'), pass('b')], ['admitted', 'refused', 'admitted']);
   });
 
-  it('is passed together with another one, or neither is', async () => {
+  it('is passed together with another gate, or not at all', async () => {
     const clock = createFakeClock();
     const gates = createGates({ clock, global: null, onBreaker() {} });
     gates.apply(

@@ -48,7 +48,7 @@ describe('a rate limit', () => {
     assert.ok(passed >= 990, `${passed} of 1,000`);
   });
 
-  it('counts a call no more that was not made', () => {
+  it('stops counting a call that was not made', () => {
     const clock = createFakeClock();
     const ask = limitOf(1, 1_000, clock.now);
     const first = ask();

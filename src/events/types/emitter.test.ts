@@ -33,7 +33,7 @@ function setUp({ wants = (_: EventName): boolean => true, send = (_: CloudEvent)
 }
 
 describe('the emitter of own events', () => {
-  it('makes an event that says what it is about, when, and by which schema', async () => {
+  it('emits events with subject, time and schema', async () => {
     const { emitter, sent } = setUp();
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     emitter.emit('key.created', { ...created, partitionKey: 'p', traceparent, extensions: { status: 1 } });
@@ -58,7 +58,7 @@ describe('the emitter of own events', () => {
     assert.deepEqual(JSON.parse(Buffer.from(data ?? []).toString()), key);
   });
 
-  it('makes a valid event of any texts, and a small one', async () => {
+  it('emits a valid, bounded event for any texts', async () => {
     const { emitter, sent } = setUp();
     const odd = `a\r\n\u0000\ud800${'x'.repeat(100_000)}`;
     emitter.emit('key.created', { subject: odd, traceparent: odd, data: { key_id: odd, name: odd } });
@@ -71,7 +71,7 @@ describe('the emitter of own events', () => {
     assert.equal('traceparent' in event.attributes, false);
   });
 
-  it('costs nothing where nobody wants the event', async () => {
+  it('costs nothing if nobody receives the event', async () => {
     const { emitter, sent } = setUp({ wants: (name) => name !== 'key.created' });
     emitter.emit('key.created', created);
     emitter.emit('key.rotated', created);
@@ -122,7 +122,7 @@ describe('the catalogue of own events', () => {
       assert.equal(nameOfType(type), null);
   });
 
-  it('names the machine as a source may have it', () => {
+  it('uses the machine name in a form that is valid in a source', () => {
     assert.equal(instanceName('Anna’s MacBook'), 'anna-s-macbook');
     assert.equal(instanceName(''), 'gateway');
   });

@@ -145,7 +145,7 @@ async function dropTriggers(store: Store): Promise<void> {
 }
 
 function keptSums(engine: Engine): void {
-  it('are what the ledger says, however they are asked for', async (test) => {
+  it('equal the ledger for every query', async (test) => {
     const store = await keptLedger(test, engine);
     for (const query of questions)
       assert.deepEqual(await allSums(store, query), await plainly(store, query), JSON.stringify(query));
@@ -184,7 +184,7 @@ function keptSums(engine: Engine): void {
       assert.deepEqual(await allSums(store, query), before.get(query), JSON.stringify(query));
   });
 
-  it('of an earlier version are packed in the background, and say the same before', async (test) => {
+  it('of an earlier version are packed in the background, and give the same result before', async (test) => {
     const store = await keptLedger(test, engine);
     const packed = async () =>
       (await store.db.selectFrom('packed_sums').select(['grouping_name', 'step_ms', 'at']).execute()).length;
@@ -213,7 +213,7 @@ function keptSums(engine: Engine): void {
     await same();
   });
 
-  it('are joined by counts of values, which are what the ledger says', async (test) => {
+  it('include counts of values that equal the ledger', async (test) => {
     const store = await keptLedger(test, engine);
     const today = Math.floor(now / DAY_MS) * DAY_MS;
     const conditions = (from: number, before?: number): Condition[] => [
@@ -258,7 +258,7 @@ function keptSums(engine: Engine): void {
     assert.equal(days.length, 3, 'and of all days that have ended');
   });
 
-  it('tell the dearest keys and the rest together as the sums of all keys do', async (test) => {
+  it('give the most expensive keys and the rest with the same total as all keys', async (test) => {
     const random = createRandom(9);
     const entries = madeEntries().map((entry) => ({
       ...entry,
@@ -274,7 +274,7 @@ function keptSums(engine: Engine): void {
     assert.equal(await topKeys(store, { by: ['key'], since }, 21, now), null, 'there is no rest');
   });
 
-  it('are joined by a count of the runs of tools, which is what the ledger says', async (test) => {
+  it('include a count of the runs of tools that equals the ledger', async (test) => {
     const random = createRandom(11);
     const entries = madeEntries().map((entry, index) => ({
       ...entry,
@@ -325,7 +325,7 @@ function keptSums(engine: Engine): void {
     assert.equal(await kept(), await countOfRuns(store.db), 'all hours have ended');
   });
 
-  it('give way to a request that comes late, to what it really used and to one that is gone', async (test) => {
+  it('are replaced after a late request, a corrected usage or a removed request', async (test) => {
     const store = await keptLedger(test, engine);
     assert.equal(await countIn(store), 300);
     await store.db.insertInto('requests').values(lateRow).execute();
@@ -340,7 +340,7 @@ function keptSums(engine: Engine): void {
     assert.equal(await countIn(store), 300);
   });
 
-  it('are not kept of an hour whose requests may still be running', async (test) => {
+  it('are not stored for an hour whose requests may still be running', async (test) => {
     const store = await keptLedger(test, engine, [madeEntry({ id: 'req_1', startedAt: now - HOUR_MS })]);
     assert.deepEqual(
       (await store.db.selectFrom('usage_spans').select('at').execute()).map(({ at }) => at),
@@ -352,7 +352,7 @@ function keptSums(engine: Engine): void {
 describe('sums that are kept in the file', () => {
   keptSums(sqliteEngine);
 
-  it('are not kept of a time that changed while it was summed up', async (test) => {
+  it('are not stored for a span that changed while it was summed up', async (test) => {
     const store: SqliteStore = await ledgerOf(test, madeEntries());
     const at = Math.floor((now - 2 * DAY_MS) / HOUR_MS) * HOUR_MS;
     const summing = keepSums(store.working, HOUR_MS, at);
@@ -405,7 +405,7 @@ describe('sums that are kept on a server', { skip: !hasPostgres }, () => {
     assert.equal(await countIn(store), 301);
   });
 
-  it('are not kept of a time of which a request is written meanwhile', async (test) => {
+  it('are not stored for a span into which a request is being written', async (test) => {
     const url = await server.database();
     const store = await openPostgresStore(url, {});
     test.after(() => store.close());
@@ -430,7 +430,7 @@ describe('sums that are kept on a server', { skip: !hasPostgres }, () => {
     assert.equal(await countIn(store), 301);
   });
 
-  it('go with the part of the ledger that somebody drops', async (test) => {
+  it('are removed with a partition that somebody drops', async (test) => {
     const url = await server.database();
     const store = await openPostgresStore(url, {});
     test.after(() => store.close());

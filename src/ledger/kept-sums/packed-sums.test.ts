@@ -47,7 +47,7 @@ function told(query: Pick<SumsQuery, 'by' | 'only'>) {
     ]);
 }
 
-it('are added up by what is asked for, and what nobody knows stays unknown', () => {
+it('are added up by the requested columns, and unknown values stay unknown', () => {
   assert.deepEqual(told({ by: ['team'] }), [
     ['a', 3, 0.3],
     [null, 1, null],

@@ -126,17 +126,13 @@ function rollups(engine: Engine): void {
   it('of many days', async (test) => {
     const store = await rolledUp(test, engine);
 
-    await test.test(
-      'have what the ledger has, whatever it is grouped by and wherever a time begins',
-      async () => {
-        const spans = await spansOf(store);
-        for (const { stepMs } of rollupSteps)
-          assert.ok(Number(spans.get(stepMs)) > 0, `some of ${stepMs} ms`);
-        await check(store);
-      },
-    );
+    await test.test('equal the ledger for every grouping and every start time', async () => {
+      const spans = await spansOf(store);
+      for (const { stepMs } of rollupSteps) assert.ok(Number(spans.get(stepMs)) > 0, `some of ${stepMs} ms`);
+      await check(store);
+    });
 
-    await test.test('are made again after a request that came late, changed or is gone', async () => {
+    await test.test('are rebuilt after a request arrives late, changes or is removed', async () => {
       const spans = await spansOf(store);
       const row = lateRow(Math.ceil(since / longest) * longest + 5 * DAY_MS + 3);
       const changes = [
@@ -153,7 +149,7 @@ function rollups(engine: Engine): void {
       }
     });
 
-    await test.test('go with the requests that are archived, and reports stay as they were', async () => {
+    await test.test('are archived with their requests, and reports stay the same', async () => {
       const before = await Promise.all(questions.map((query) => allSums(store, query)));
       const start = Math.ceil(since / longest) * longest;
       for (const day of [start, start + DAY_MS, start + 2 * DAY_MS]) await archiveDay(store, day);
@@ -199,7 +195,7 @@ function rollups(engine: Engine): void {
     });
   });
 
-  it('of hours alone are there while no day has ended', async (test) => {
+  it('of hours exist before the first day has ended', async (test) => {
     const store = await engine.open(test);
     const writer = createWriter(store, { flushMs: 3_600_000 });
     const ledger = createLedger(writer);

@@ -32,7 +32,7 @@ it('are read as they were written, whole numbers in few bytes', () => {
   assert.deepEqual([...read(within.subarray(1), bytes).requests], [2, 2, 2]);
 });
 
-it('of a brief are what it is of, and nothing else', () => {
+it('can be limited to some columns', () => {
   for (const numbers of [[0], [7], [0, 1, 9]]) {
     const written = counts(
       numbers,

@@ -107,7 +107,7 @@ it('puts the requests of a session of one key together', async (test) => {
   assert.equal(await runs.find('run-9', {} as never), null);
 });
 
-it('counts all runs and those of a filter, and tells runs of one session by their keys', async (test) => {
+it('counts all runs and those of a filter, and separates runs of one session by key', async (test) => {
   const more = [
     madeEntry({ id: 'req_5', startedAt: start + 5 * HOUR_MS, keyId: 'key_2', session: 'run-1' }),
     madeEntry({ id: 'req_6', startedAt: start, keyId: 'key_3', session: 'run-1' }),

@@ -104,7 +104,7 @@ function retention(engine: Engine): void {
     assert.deepEqual(await pruneLedger({ store, before, alone }), { requests: 0, done: true });
   });
 
-  it('goes on where it was cut off, at any step', async (test) => {
+  it('resumes where it was interrupted, at any step', async (test) => {
     const store = await filled(test, engine);
     const earlier = await answers(store);
     const day = Math.floor(Number((await prunable(store, before)).oldest) / DAY_MS) * DAY_MS;
@@ -149,7 +149,7 @@ describe('the retention of the ledger in a file', () => {
     assert.match(plan, /requests_by_time \(started_at>\? AND started_at<\?\)/);
   });
 
-  it('comes back by the clock, and tells what it removed', async (test) => {
+  it('runs on schedule, and reports what it removed', async (test) => {
     const store = await filled(test, sqliteEngine, 200);
     test.mock.timers.enable({ apis: ['setInterval'] });
     const { promise, resolve } = Promise.withResolvers<{ before: number; requests: number }>();
@@ -176,7 +176,7 @@ describe('the retention of the ledger on a server', { skip: !hasPostgres }, () =
   const engine = postgresEngine(postgres);
   retention(engine);
 
-  it('drops whole months, and takes a late request of one all the same', async (test) => {
+  it('drops whole months, and still accepts a late request of one', async (test) => {
     const store = await filled(test, engine, 300);
     assert.ok(store.kind === 'postgres');
     const months = await store.months.list();
@@ -220,7 +220,7 @@ describe('the retention of the ledger on a server', { skip: !hasPostgres }, () =
     assert.deepEqual(await store.months.list(), []);
   });
 
-  it('ends the removal of a month that was cut off, and leaves what somebody detached', async (test) => {
+  it('completes an interrupted removal of a month, and leaves partitions that somebody detached', async (test) => {
     const store = await engine.open(test);
     assert.ok(store.kind === 'postgres');
     const writer = createWriter(store, { flushMs: 3_600_000 });

@@ -3,13 +3,13 @@ import { describe, it } from 'node:test';
 import { hasSecretForm, isSecretName, withoutSecretForms, withoutSecrets } from './secrets.ts';
 
 describe('a text without secrets', () => {
-  it('has none of them left, whatever stands beside', () => {
+  it('contains none of them, whatever surrounds them', () => {
     const secret = 'sk-0123/456789';
     for (const text of [`key=${secret};`, `\\n${secret}`, `a${secret}b`, `"sk-0123\\/456789"`])
       assert.doesNotMatch(withoutSecrets(text, [secret]), /456789/);
   });
 
-  it('keeps its words where the secret is what a local server is content with', () => {
+  it('keeps its words when the secret is a placeholder for a local server', () => {
     const said = 'Extra inputs are not permitted: max, xml';
     assert.equal(withoutSecrets(said, ['x']), said);
     assert.equal(
@@ -27,7 +27,7 @@ describe('a secret in another spelling', () => {
       assert.doesNotMatch(withoutSecrets(text, [secret]), /pass|all/);
   });
 
-  it('goes whole, where another secret is a part of it', () => {
+  it('is removed whole, even if another secret is a part of it', () => {
     assert.equal(
       withoutSecrets('a sk-12345678-rest b', ['sk-12345678', 'sk-12345678-rest']),
       'a [redacted] b',

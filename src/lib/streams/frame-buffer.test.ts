@@ -43,7 +43,7 @@ describe('the buffer of a stream of frames', () => {
     assert.deepEqual(split, [9]);
   });
 
-  it('gives its bytes away once', () => {
+  it('returns its bytes once', () => {
     const buffer = new FrameBuffer<Buffer>(splitFrames);
     buffer.push(Buffer.from('data: a'));
     buffer.push(Buffer.from('b'));
@@ -53,7 +53,7 @@ describe('the buffer of a stream of frames', () => {
     assert.equal(buffer.take().length, 0);
   });
 
-  it('asks its own rule where frames are not of lines', () => {
+  it('uses its own rule when frames are not lines', () => {
     const pairs = new FrameBuffer<Buffer, string>(
       (bytes) => ({
         frames: bytes.length < 2 ? [] : [bytes.toString('latin1', 0, 2)],

@@ -100,7 +100,7 @@ describe('a duration of ISO 8601', () => {
     );
   });
 
-  it('is none where Temporal has none, but for fractions of days and weeks', () => {
+  it('is invalid where Temporal says so, except for fractions of days and weeks', () => {
     const text = fc.string({ unit: fc.constantFrom(...'PPTTWDHMS0123456789.,'), maxLength: 10 });
     fc.assert(
       fc.property(text, (candidate) => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { bodyOf, refused, resultsOf, setUp } from '../../../test/support/management/things.ts';
 
 describe('actions', () => {
-  it('answer with what came of them', async () => {
+  it('answer with their result', async () => {
     const { ask } = setUp('mcp', 'stuck');
     const answer = await ask('POST', 'mcp', { action: 'start' });
     const expected = { success: true, message: 'Starting', href: '/api/things/mcp', task_id: 'task 1' };
@@ -21,7 +21,7 @@ describe('actions', () => {
     );
   });
 
-  it('are refused with what they do not take', async () => {
+  it('are refused with unknown input', async () => {
     const { ask } = setUp('mcp');
     await refused(ask('POST', 'mcp', { action: 'start', force: 'yes' }), 400, 'force');
     await refused(ask('POST', 'mcp', { action: 'start', hard: true }), 400, 'hard');
@@ -38,7 +38,7 @@ describe('actions', () => {
     assert.deepEqual([changes[1]?.outcome, changes[1]?.reason], ['failure', 'It does not start']);
   });
 
-  it('done to several have a result each', async () => {
+  it('on several objects have a result each', async () => {
     const { ask, changes, reports } = setUp('mcp', 'stuck', 'broken');
     const resources = [{ id: 'mcp', force: true }, { id: 'nope' }, { id: 'stuck' }, { id: 'broken' }];
     const answer = await ask('POST', '', { action: 'start', resources });
@@ -84,7 +84,7 @@ describe('actions', () => {
     await refused(ask('POST', '', deletion, conditional), 400, 'if-match');
   });
 
-  it('that imply a member are done to it where none is named', async () => {
+  it('that imply an object apply to it when none is named', async () => {
     const { ask, changes, resource } = setUp('a', 'b');
     const start = resource.actions?.['start'];
     assert.ok(start);

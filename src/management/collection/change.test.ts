@@ -5,7 +5,7 @@ import { bodyOf, callerOf, refused, setUp } from '../../../test/support/manageme
 import type { Resource } from '../../http/resource.ts';
 import type { GatewayError } from '../../lib/error.ts';
 
-describe('changing a member', () => {
+describe('changing an object', () => {
   it('takes PUT, PATCH and POST, objects and lists of edits', async () => {
     const { ask, changes, rows } = setUp('mcp');
     const edits = [
@@ -30,7 +30,7 @@ describe('changing a member', () => {
     assert.deepEqual(Object.keys(changes[0]?.after ?? {}), ['name'], 'only what differs is recorded');
   });
 
-  it('takes back what was read, and changes nothing that is not to be changed', async () => {
+  it('accepts what was read, and does not change read-only fields', async () => {
     const { ask } = setUp('mcp');
     const read = bodyOf(await ask('GET', 'mcp'));
     assert.equal(bodyOf(await ask('PUT', 'mcp', { ...read, name: 'new' }))['name'], 'new');
@@ -42,7 +42,7 @@ describe('changing a member', () => {
     await refused(ask('PATCH', 'mcp', undefined), 400, 'body');
   });
 
-  it('is refused when somebody else was faster', async () => {
+  it('is refused when somebody else changed it first', async () => {
     const { ask, rows } = setUp('mcp');
     const { headers } = await ask('GET', 'mcp');
     const seen = { headers: { 'if-match': String(headers['etag']) } };
@@ -55,7 +55,7 @@ describe('changing a member', () => {
     assert.equal((await ask('DELETE', 'mcp', undefined, then)).status, 204);
   });
 
-  it('is gone after DELETE, which has no body, and after POST, which has', async () => {
+  it('removes it with DELETE, without a body, and with POST, with one', async () => {
     const { ask, changes, rows } = setUp('mcp', 'store', 'built-in');
     assert.deepEqual(await ask('DELETE', 'mcp'), { status: 204, body: null, headers: {} });
     const posted = await ask('POST', 'store', { action: 'delete' });
@@ -96,7 +96,7 @@ describe('a dry run', () => {
     assert.deepEqual(changes, []);
   });
 
-  it('tells nobody what they may not see', async () => {
+  it('reveals nothing that the caller may not see', async () => {
     const { ask } = setUp('mcp');
     const can = (name: string) => name === 'services:update' || name === 'services:read';
     const body = { process: { pid: 8 } };
@@ -117,7 +117,7 @@ describe('a dry run', () => {
   });
 });
 
-describe('two who change the same member at once', () => {
+describe('two concurrent changes of an object', () => {
   /** Changes that take a while, as those of a database elsewhere do. */
   function slowly(resource: Resource): Resource {
     const { update } = resource;
@@ -134,7 +134,7 @@ describe('two who change the same member at once', () => {
     };
   }
 
-  it('with what they saw before: one of them does, and the others are told', async () => {
+  it('with a version: one succeeds, and the others get a conflict', async () => {
     const { ask, resource, rows } = setUp('a', 'b');
     const { headers } = await ask('GET', 'a');
     const seen = { resource: slowly(resource), headers: { 'if-match': String(headers['etag']) } };
@@ -146,7 +146,7 @@ describe('two who change the same member at once', () => {
     assert.match(String(rows.get('a')?.['name']), /^by \d$/);
   });
 
-  it('without that: each is built on the one before', async () => {
+  it('without a version: each is based on the one before', async () => {
     const { ask, resource, rows } = setUp('a');
     const slow = { resource: slowly(resource) };
     await Promise.all([
@@ -158,7 +158,7 @@ describe('two who change the same member at once', () => {
     assert.deepEqual({ labels, name, size }, { labels: { team: 'core' }, name: 'renamed', size: 5 });
   });
 
-  it('holds up nobody who changes another, and nobody who comes after a failure', async () => {
+  it('do not block changes of other objects, or changes after a failure', async () => {
     const { ask, resource } = setUp('a', 'b');
     const slow = { resource: slowly(resource) };
     await refused(ask('PATCH', 'a', { size: 'x' }, slow), 400, 'size');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { callerOf, refused, resultsOf, setUp } from '../../../test/support/management/things.ts';
 
-describe('making members', () => {
-  it('takes them bare, in "resource" and in a list, and shows a secret once', async () => {
+describe('creating objects', () => {
+  it('accepts them bare, in "resource" and in a list, and shows a secret once', async () => {
     const { ask, rows } = setUp();
     const bodies = [
       { name: 'one' },
@@ -22,7 +22,7 @@ describe('making members', () => {
     );
   });
 
-  it('refuses an id, unknown members and what is no input, naming it', async () => {
+  it('refuses an id, unknown fields and invalid input, naming the field', async () => {
     const { ask, rows } = setUp();
     const bodies: readonly [body: unknown, param: string][] = [
       [{ name: 'x', id: 'mine' }, 'id'],
@@ -44,7 +44,7 @@ describe('making members', () => {
     assert.equal(rows.size, 0, 'nothing was made');
   });
 
-  it('says of each of several what came of it', async () => {
+  it('reports the result of each of several', async () => {
     const { ask, changes } = setUp();
     const body = { action: 'create', resources: [{ name: 'a' }, { name: 'taken' }, { name: 'b' }] };
     const results = resultsOf(await ask('POST', '', body));
@@ -86,20 +86,20 @@ describe('making members', () => {
     assert.equal(rows.size, 0, 'nothing is done where rights are decided over');
   });
 
-  it('is recorded before it is done, too, where rights are decided over', async () => {
+  it('is also recorded in advance if it grants rights', async () => {
     const { ask, changes, intents } = setUp();
     await ask('POST', '', { name: 'a' });
     assert.deepEqual([intents[0]?.action, changes[0]?.action], ['create', 'create']);
   });
 
-  it('shows who may not read only where it is', async () => {
+  it('shows only its location to callers who may not read it', async () => {
     const { ask } = setUp();
     const caller = { ...callerOf('admin'), can: (name: string) => name === 'keys:create' };
     const [result] = resultsOf(await ask('POST', '', { name: 'a' }, { caller }));
     assert.deepEqual(result, { href: '/api/things/new-0', id: 'new-0', key: 'shown-once' });
   });
 
-  it('by a task is answered with 202 and where the task is', async () => {
+  it('by a task is answered with 202 and the location of the task', async () => {
     const { ask, changes, resource } = setUp('a');
     const { create } = resource;
     assert.ok(create);

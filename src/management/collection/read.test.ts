@@ -12,7 +12,7 @@ import {
 import type { Resource } from '../../http/resource.ts';
 
 describe('reading a collection', () => {
-  it('gives hrefs and what can be done to it', async () => {
+  it('returns hrefs and the possible actions', async () => {
     const { ask } = setUp('mcp', 'a b');
     const answer = await ask('GET', '', undefined, { prefix: '/api/v1.0.0' });
     assert.equal(answer.status, 200);
@@ -23,7 +23,7 @@ describe('reading a collection', () => {
     assert.deepEqual(namesOf(bodyOf(answer)['actions']), ['create', 'edit', 'delete', 'start']);
   });
 
-  it('gives chosen attributes only, and whole members with all they declare', async () => {
+  it('returns only the selected attributes, or all that the object declares', async () => {
     const { ask } = setUp('mcp');
     const chosen = await ask('GET', '?expand=resources&attributes=name,process.pid');
     const href = '/api/things/mcp';
@@ -35,7 +35,7 @@ describe('reading a collection', () => {
     assert.ok(first && !Object.hasOwn(first, 'hash'), 'what the record does not declare stays inside');
   });
 
-  it('hides guarded members, and takes no filter, order or choice by them', async () => {
+  it('hides protected fields, and refuses to filter, sort or select by them', async () => {
     const { ask } = setUp('mcp');
     const caller = callerOf('viewer');
     const body = bodyOf(await ask('GET', 'mcp', undefined, { caller }));
@@ -47,7 +47,7 @@ describe('reading a collection', () => {
     await refused(ask('GET', '?attributes=hash'), 400, 'attributes');
   });
 
-  it('asks the resource for a page where it has pages', async () => {
+  it('asks the resource for a page if it supports pages', async () => {
     const { ask, resource } = setUp('mcp');
     const page: Resource['page'] = async ({ groups, limit }) => ({
       rows: [thing(`${groups.length}-${limit}`)],
@@ -60,7 +60,7 @@ describe('reading a collection', () => {
     assert.deepEqual(body['resources'], [{ href: '/api/things/1-5' }]);
   });
 
-  it('gives one by its id or another name, with what the caller may do now', async () => {
+  it('returns one by its id or another name, with the actions of the caller', async () => {
     const { ask, rows } = setUp('mcp');
     const caller = callerOf('operator');
     const { actions, ...body } = bodyOf(await ask('GET', 'guid-mcp', undefined, { caller }));
@@ -72,7 +72,7 @@ describe('reading a collection', () => {
     assert.deepEqual(named, { href: '/api/things/mcp', id: 'mcp', actions: [] });
   });
 
-  it('sends nothing again that the caller has', async () => {
+  it('answers 304 when the client has the current version', async () => {
     const { ask, rows } = setUp('mcp');
     for (const path of ['', 'mcp']) {
       const { headers } = await ask('GET', path);
@@ -110,7 +110,7 @@ describe('reading a collection', () => {
     await refused(ask('POST', '', { action: 'query' }), 400, 'resources');
   });
 
-  it('says what there is and what can be asked', async () => {
+  it('describes the collection and its queries', async () => {
     const { ask } = setUp('mcp');
     const caller = callerOf('viewer');
     const answer = await ask('OPTIONS', 'mcp', undefined, { caller });

@@ -22,7 +22,7 @@ describe('the order of refusal', () => {
     await refused(ask('GET', 'mcp/sub', undefined, { caller }), 404);
   });
 
-  it('lets nobody do what is not the resource’s to do', async () => {
+  it('refuses actions that the resource does not have', async () => {
     const { ask, resource } = setUp('mcp');
     const { create: _c, update: _u, remove: _r, actions: _a, ...only } = resource;
     const send = (method: string, path: string, body?: unknown) =>
@@ -46,7 +46,7 @@ describe('the order of refusal', () => {
     assert.equal((await ask('DELETE', 'mcp')).status, 204);
   });
 
-  it('is noted, for nothing is denied unseen', async () => {
+  it('is recorded for each denied request', async () => {
     const { ask, changes } = setUp('mcp');
     await refused(ask('POST', 'mcp', { action: 'start' }, { caller: callerOf('viewer') }), 403);
     const { caller, ...change } = changes[0] as Change;
@@ -64,7 +64,7 @@ describe('the order of refusal', () => {
   });
 });
 
-describe('whatever is sent', () => {
+describe('any request', () => {
   it('is answered or refused, and never fails in another way', async () => {
     const reference = fc.oneof(fc.constantFrom('mcp', 'built-in', 'nope', ''), fc.string({ maxLength: 5 }));
     const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom('mcp', 1, null, true));

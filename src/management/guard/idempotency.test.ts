@@ -40,7 +40,7 @@ describe('a request with an idempotency key', () => {
     assert.equal(JSON.stringify(rows).includes('sk-secret'), false, 'what is shown once is sealed');
   });
 
-  it('is another one of another user, with another key, or after a day', async (test) => {
+  it('is distinct for another user, with another key, or after a day', async (test) => {
     const { requestWith, clock, once, run, runs } = await opened(test);
     for (const one of [
       requestWith(),
@@ -54,7 +54,7 @@ describe('a request with an idempotency key', () => {
     assert.equal(runs(), 4);
   });
 
-  it('is refused where the key came with something else', async (test) => {
+  it('is refused if the key was used with another request', async (test) => {
     const { requestWith, once, run, runs } = await opened(test);
     await once.answer(requestWith(), run);
     await assert.rejects(once.answer(requestWith({ name: 'b' }), run), {
@@ -64,7 +64,7 @@ describe('a request with an idempotency key', () => {
     assert.equal(runs(), 1);
   });
 
-  it('waits for nobody: while it is carried out the same is a conflict', async (test) => {
+  it('is a conflict while the same request is carried out', async (test) => {
     const { requestWith, once, run } = await opened(test);
     const gate = Promise.withResolvers<void>();
     const slow = once.answer(requestWith(), () => gate.promise.then(run));
@@ -94,7 +94,7 @@ describe('a request with an idempotency key', () => {
       await assert.rejects(again.answer(requestWith({}, 'k-2'), run), /not known how far it went/);
   });
 
-  it('fills nothing: a thousand of a user are kept, for a day', async (test) => {
+  it('is remembered for a day, a thousand for each user', async (test) => {
     const { requestWith, clock, once, run, store } = await opened(test);
     for (let index = 0; index < 1020; index++) {
       clock.time += 1;

@@ -23,7 +23,7 @@ describe('the origin of a request', () => {
     check('https://gateway.lan', { host: 'gateway.lan' });
   });
 
-  it('is compared whole', () => {
+  it('is compared as a whole', () => {
     for (const origin of [
       'http://x127.0.0.1:20128',
       'http://127.0.0.1.evil.example:20128',
@@ -44,7 +44,7 @@ describe('the origin of a request', () => {
     assert.throws(() => check('http://evil.example', { host: 'evil.example' }), isRefusal);
   });
 
-  it('matters where something changes or a credential is handed out', () => {
+  it('is checked when something changes or a credential is issued', () => {
     check('https://evil.example', { method: 'GET' });
     assert.throws(() => check('https://evil.example', { method: 'GET', mints: true }), isRefusal);
     for (const method of ['PUT', 'PATCH', 'DELETE'])

@@ -4,8 +4,8 @@ import { fc } from '../../../test/support/machine/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 
-describe('the pace of costly things', () => {
-  it('is so many at once, and then one after the other', () => {
+describe('the rate of expensive requests', () => {
+  it('allows a burst, and then one after the other', () => {
     let time = 0;
     const pace = createRateLimiter(() => time);
     for (let count = 0; count < 6; count++) pace.take('a', 6);
@@ -20,7 +20,7 @@ describe('the pace of costly things', () => {
     assert.throws(() => pace.take('a', 6));
   });
 
-  it('is never more than two minutes’ worth in a minute, whenever they come', () => {
+  it('never allows more than twice the limit in a minute', () => {
     const waits = fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 200 });
     fc.assert(
       fc.property(waits, fc.integer({ min: 1, max: 20 }), (pauses, perMinute) => {

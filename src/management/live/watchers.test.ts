@@ -5,8 +5,8 @@ import { createWatchers } from './watchers.ts';
 
 const login = (userId: string, until: number | null = null) => ({ userId, until, lasts: async () => true });
 
-describe('those who watch', () => {
-  it('are so many of one user, and so many in all', () => {
+describe('watchers', () => {
+  it('are limited for each user, and in total', () => {
     const { enter } = createWatchers();
     const leaves = Array.from({ length: 8 }, () => enter(login('a'), () => {}));
     assert.throws(() => enter(login('a'), () => {}), { code: 'rate_limit_exceeded' });
@@ -17,7 +17,7 @@ describe('those who watch', () => {
     enter(login('a'), () => {})();
   });
 
-  it('are ended with their login, also when it is ended early', async () => {
+  it('end with their login, even when it is ended early', async () => {
     const { enter } = createWatchers(() => 1_000);
     const ended: string[] = [];
     const leaves = [
@@ -32,7 +32,7 @@ describe('those who watch', () => {
     for (const leave of leaves) leave();
   });
 
-  it('are not ended at once by a login that lasts longer than a timer can', async (t) => {
+  it('do not end at once if the login lasts longer than a timer can', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { enter } = createWatchers(() => 0);
     let ended = false;

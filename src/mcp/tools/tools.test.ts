@@ -45,12 +45,12 @@ describe('the tools of the MCP server', () => {
     assert.deepEqual(rows.sort(), gatewayTools.map(({ name, permission }) => [name, permission]).sort());
   });
 
-  it('say that they read exactly where they need no more than a permission to read', () => {
+  it('are marked read-only exactly if they need only read permissions', () => {
     for (const { effect, name, permission } of gatewayTools)
       assert.equal(effect === 'reads', onlyReads(permission), name);
   });
 
-  it('quote what the assistant gives, so that it stays one value', async () => {
+  it('quote the assistant’s arguments, so that each stays one value', async () => {
     const { api: to, requests } = api();
     await run('recent_requests', { model: "x' or outcome='ok" }, to);
     assert.deepEqual(requests[0]?.params.getAll('filter[]'), ["model=='x'' or outcome=''ok'"]);
@@ -67,7 +67,7 @@ describe('the tools of the MCP server', () => {
     });
   });
 
-  it('sum up what they cut off', async () => {
+  it('summarize what they cut off', async () => {
     const resources = [
       { id: 'model:a', model: 'a', by: 'model', requests: 2, cost_usd: 1.5, unpriced: 0, key_id: null },
       { id: 'model:b', model: 'b', by: 'model', requests: 3, cost_usd: null, unpriced: 3, key_id: null },

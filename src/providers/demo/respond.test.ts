@@ -51,11 +51,11 @@ const textOf: Partial<Record<WireFormat, (body: Json) => unknown>> = {
 
 describe('every format', () => {
   for (const format of formats) {
-    it(`${format}: gives the same bytes to the same body`, () => {
+    it(`${format}: returns the same bytes for the same body`, () => {
       assert.deepEqual(answer(format, hello[format]), answer(format, hello[format]));
     });
 
-    it(`${format}: tells an unknown model and names those it has`, () => {
+    it(`${format}: refuses an unknown model and names those it has`, () => {
       const result = answer(format, { ...hello[format], model: 'gpt-9' });
       const error = JSON.parse(Buffer.concat(result.chunks).toString());
       assert.equal(result.status, 404);
@@ -353,7 +353,7 @@ describe('tools', () => {
     assert.equal(at(calledBy(ask('start an agent', { tools })), 'name'), 'Agent');
   });
 
-  it("takes a coding tool's reminders for nothing that the user said, so that a notification ends the talk", () => {
+  it("ignores a coding tool's reminders in the user's text, so that a notification ends the conversation", () => {
     const reminder = '<system-reminder>\nThe agent has <b>finished</b>.\n</system-reminder>\n';
     const talk = (...messages: object[]) =>
       json('anthropic-messages', {
@@ -386,7 +386,7 @@ describe('tools', () => {
     assert.equal(echoed(' <system-reminder> open'), '[modelgate demo] You said:  <system-reminder> open');
   });
 
-  it('makes up commands and paths that harm nothing', () => {
+  it('invents harmless commands and paths', () => {
     const parameters = {
       type: 'object',
       properties: { command: { type: 'string' }, file_path: { type: 'string' }, force: { type: 'boolean' } },

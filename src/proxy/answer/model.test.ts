@@ -128,7 +128,7 @@ function streamOf(format: Conversation): fc.Arbitrary<string> {
 
 describe('the model that an answer names', () => {
   for (const format of conversations) {
-    it(`of ${format} is the asked one in every frame, wherever the bytes are cut, and nothing else is changed`, () => {
+    it(`of ${format} is the requested one in every frame, wherever the bytes are cut, and nothing else is changed`, () => {
       fc.assert(
         fc.property(
           streamOf(format),
@@ -144,7 +144,7 @@ describe('the model that an answer names', () => {
       );
     });
 
-    it(`of ${format} makes no difference between bytes that come at once and one by one, sound or not`, () => {
+    it(`of ${format} is the same for bytes that arrive at once or one by one, valid or not`, () => {
       const mess = fc.array(
         fc.constantFrom(
           '{',
@@ -180,7 +180,7 @@ describe('the model that an answer names', () => {
       );
     });
 
-    it(`of ${format} is the asked one in a whole answer, in one piece or several`, () => {
+    it(`of ${format} is the requested one in a whole answer, in one piece or several`, () => {
       const member = codecOf(format).answerModel ?? assert.fail();
       fc.assert(
         fc.property(
@@ -216,7 +216,7 @@ describe('the model that an answer names', () => {
     }
   });
 
-  it('passes the very same buffers where the upstream says the name that was asked for', () => {
+  it('passes the same buffers on when the upstream already uses the requested name', () => {
     const frame = Buffer.from('data: {"id":"1","model":"gpt-5","choices":[]}\n\n');
     const many = Buffer.concat([frame, frame, frame]);
     const names = inStream('openai-chat', 'gpt-5');
@@ -225,7 +225,7 @@ describe('the model that an answer names', () => {
     assert.equal(inWhole('openai-embeddings', 'gpt-5').push(body), body);
   });
 
-  it('passes the very same buffers where none has a name', () => {
+  it('passes the same buffers on when no frame has a name', () => {
     const names = inStream('anthropic-messages');
     names.push(
       Buffer.from('event: message_start\ndata: {"type":"message_start","message":{"model":"a"}}\n\n'),
@@ -238,14 +238,14 @@ describe('the model that an answer names', () => {
     assert.equal(responses.push(piece), piece);
   });
 
-  it('follows an upstream that changes what it calls itself', () => {
+  it('is replaced even if the upstream changes its name for the model', () => {
     const frame = (model: string) => `data: {"id":"1","model":${JSON.stringify(model)},"choices":[]}\n\n`;
     const bytes = Buffer.from(['', 'gpt-5-2026', 'gpt-5-2026', 'other', 'gpt-5'].map(frame).join(''));
     const expected = frame('gpt-5').repeat(5);
     assert.equal(inStream('openai-chat', 'gpt-5').push(bytes).toString(), expected);
   });
 
-  it('is left alone where it is no string, where it stands deeper, and where a name is spelled with escapes', () => {
+  it('is left alone if it is not a string, is nested deeper, or its field name has escapes', () => {
     for (const data of [
       '{"model":null}',
       '{"model":{"model":"a"}}',
@@ -260,7 +260,7 @@ describe('the model that an answer names', () => {
     }
   });
 
-  it('is replaced where a stream breaks off inside it, and the next line is not taken for it', () => {
+  it('is replaced when a stream breaks off inside it, without affecting the next line', () => {
     const names = inStream('openai-chat', 'b');
     assert.equal(
       through(names, [Buffer.from('data: {"model":"a'), Buffer.from('aa\n\ndata: {"model":"a"}\n\n')]),

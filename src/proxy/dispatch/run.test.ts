@@ -130,7 +130,7 @@ describe('the loop of attempts', () => {
       );
     });
 
-  it('answers the most useful of the failures when nobody is left', async () => {
+  it('answers with the most useful failure when no target is left', async () => {
     const ended = await outcomeOf(
       request({ a: [fails(429, { 'retry-after': '7' })], b: [fails(500), fails(500), fails(500)] }),
     );
@@ -140,7 +140,7 @@ describe('the loop of attempts', () => {
     );
   });
 
-  it('says of the target that answers what that was not told, not what another was not', async () => {
+  it('names what was dropped for the target that answered, not for another one', async () => {
     const { entry, sent } = await outcomeOf(
       request(
         { a: [fails(500)], b: [whole] },
@@ -157,7 +157,7 @@ describe('the loop of attempts', () => {
     assert.deepEqual(entry.dropped, []);
   });
 
-  it('tells the account of what failed', async () => {
+  it('reports the failure to the account', async () => {
     const { accounts } = await outcomeOf(request({ a: [fails(429, { 'retry-after': '7' })], b: [whole] }));
     assert.equal(accounts.conditionsOf('id-a').length, 1);
     assert.deepEqual(accounts.conditionsOf('id-b'), []);
@@ -168,7 +168,7 @@ describe('the loop of attempts', () => {
     ['between the head and the first content', streams('silent', role), null],
     ['after the first content', streams('silent', role, word), 200],
   ] as const) {
-    it(`records a client that leaves ${phase}, and lets go of the upstream`, async () => {
+    it(`records a client that leaves ${phase}, and aborts the upstream request`, async () => {
       const running = request({ a: [script], b: [] }, { stream: true });
       await running.begun;
       assert.equal(running.watch.members().length, 1);

@@ -83,7 +83,7 @@ describe('the step after an attempt', () => {
       assert.deepEqual(Object.fromEntries(done), row);
     });
 
-  it('is none elsewhere for what would fail anywhere, unless an answer is to be gone on with', () => {
+  it('does not try another target after a failure of the request itself, unless an answer is to be continued', () => {
     const done = Object.entries(phases).map(([phase, state]) => [
       phase,
       step(state, outcomes.failed, true).do,
@@ -92,7 +92,7 @@ describe('the step after an attempt', () => {
     assert.deepEqual(Object.fromEntries(done), expected);
   });
 
-  it('passes on what is to be sent, and what is to be gone on with', () => {
+  it('passes on what to send and what to continue', () => {
     assert.deepEqual(step(first, outcomes['retry-variant'], false), { do: 'send', request: variant });
     assert.deepEqual(step(first, outcomes['interrupted, others can go on'], false), {
       do: 'ask-another',

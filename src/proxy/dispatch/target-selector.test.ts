@@ -58,19 +58,19 @@ function setUp(names: string, { admissions = {}, contexts = {}, retryPolicy = {}
   return { admissions, time, turns: selector, walk };
 }
 
-describe('the turns of a request', () => {
-  it('go through the targets in order, and three times where the failure may have passed', () => {
+describe('the target selector of a request', () => {
+  it('tries the targets in order, and up to three times if the failure may be temporary', () => {
     assert.equal(setUp('abc').walk('server'), 'abc.abc.abc');
     assert.equal(setUp('abc').walk('timeout'), 'abc');
     assert.equal(setUp('a').walk('server'), 'a', 'one target alone is the client’s to try again');
   });
 
-  it('take those that are ready first, and those of which it is guessed after them', () => {
+  it('prefers ready targets, and then those that are only estimated to be limited', () => {
     assert.equal(setUp('abc', { admissions: { a: cooling } }).walk('timeout'), 'bca');
     assert.equal(setUp('a', { admissions: { a: cooling } }).walk('server'), 'a');
   });
 
-  it('take those whose owner has to act only where nothing else was tried', () => {
+  it('uses targets that need attention only if nothing else was tried', () => {
     assert.equal(setUp('ab', { admissions: { a: refused } }).walk('timeout'), 'b');
     assert.equal(setUp('ab', { admissions: { a: refused, b: refused } }).walk('credential'), 'a');
     const { turns: selector, walk } = setUp('ab', { admissions: { a: refused } });
@@ -81,7 +81,7 @@ describe('the turns of a request', () => {
     );
   });
 
-  it('keep to the time that an upstream named, and say for how long', () => {
+  it('respects the time that an upstream named, and reports how long that is', () => {
     const { turns: selector, walk } = setUp('ab', {
       admissions: { a: waits(9000, 'overloaded'), b: waits(4200) },
     });
@@ -105,7 +105,7 @@ describe('the turns of a request', () => {
     assert.deepEqual([overloaded.turns.refusal().status, overloaded.turns.refusal().retryAfter], [503, 9]);
   });
 
-  it('wait for the first that is ready again, as long as the combo says', () => {
+  it('waits for the first target that is ready again, as long as the combo allows', () => {
     const admissions: Record<string, Availability> = { a: waits(9000), b: waits(4200) };
     assert.equal(setUp('ab', { admissions, retryPolicy: { waitMs: 4000 } }).walk('server'), '');
     const { time, turns: selector } = setUp('ab', { admissions, retryPolicy: { waitMs: 5000 } });
@@ -117,7 +117,7 @@ describe('the turns of a request', () => {
     assert.equal(turn.target.connection.id, 'b');
   });
 
-  it('end with their number and with their time', () => {
+  it('stops at the limit of attempts and of time', () => {
     assert.equal(setUp('abc', { retryPolicy: { maxAttempts: 4 } }).walk('server'), 'abc.a');
     const { time, turns: selector } = setUp('abc', { retryPolicy: { maxElapsedMs: 1000 } });
     assert.equal(selector.next().do, 'try');
@@ -125,7 +125,7 @@ describe('the turns of a request', () => {
     assert.equal(selector.next().do, 'stop');
   });
 
-  it('do not count the time that a target took to miss its deadline', () => {
+  it('does not count the time of a target that missed its deadline', () => {
     const { time, turns: selector } = setUp('abc', { retryPolicy: { maxElapsedMs: 1000 } });
     const [first, second] = [selector.next(), selector.next()];
     assert.ok(first.do === 'try' && second.do === 'try');
@@ -137,7 +137,7 @@ describe('the turns of a request', () => {
     assert.equal(selector.next().do, 'stop');
   });
 
-  it('go to a model that reads more when a conversation is too long, and to no other', () => {
+  it('tries only models with a larger context when a conversation is too long', () => {
     assert.equal(setUp('abcd', { contexts: { a: 100, b: 50, c: 200 } }).walk('context'), 'ac');
     assert.equal(setUp('ab').walk('context'), 'a');
   });

@@ -69,7 +69,7 @@ describe('a request under budgets', () => {
     assert.deepEqual(settled, [{ tokens: 4, usd: null }]);
   });
 
-  it('sets aside the usual output where it names none, and as often as it asks for an answer', async () => {
+  it('reserves the usual output if it names no limit, once for each requested answer', async () => {
     const tokens = async (fields: object) => {
       const { limits, scopes } = budgets([]);
       await outcomeOf(request({ a: [whole] }, { limits, fields }));
@@ -82,7 +82,7 @@ describe('a request under budgets', () => {
   });
 
   for (const late of [false, true])
-    it(`goes to the next target where a budget has no room for the first${late ? ', said later' : ''}`, async () => {
+    it(`goes to the next target if a budget has no room for the first${late ? ', answered later' : ''}`, async () => {
       const { limits, scopes, settled } = budgets(['a'], { late });
       const { targets, entry, recorded } = await outcomeOf(request({ a: [], b: [whole] }, { limits }));
       assert.deepEqual([targets, entry.outcome], [['b'], 'ok']);
@@ -94,7 +94,7 @@ describe('a request under budgets', () => {
       assert.deepEqual(settled, [{ tokens: 4, usd: null }]);
     });
 
-  it('is refused with the reason of the first where no target has room, and no upstream hears of it', async () => {
+  it('is refused with the reason of the first target if none has room, without asking an upstream', async () => {
     const { limits } = budgets(['a', 'b']);
     const { targets, begun, recorded } = request({ a: [], b: [] }, { limits });
     await assert.rejects(begun, { code: 'rate_limit_exceeded', retryAfter: 30, message: /does not fit/ });
@@ -102,7 +102,7 @@ describe('a request under budgets', () => {
     assert.equal(recorded[0]?.entry.errorCode, 'rate_limit_exceeded');
   });
 
-  it('moves what is set aside along with it after a failure', async () => {
+  it('moves its reservation to the next target after a failure', async () => {
     const { limits, scopes, settled } = budgets([]);
     const { entry } = await outcomeOf(request({ a: [fails(503)], b: [whole] }, { limits }));
     assert.equal(entry.outcome, 'ok');
@@ -114,7 +114,7 @@ describe('a request under budgets', () => {
     ['an error of its own', new GatewayError('shutting_down', 'Gone'), 'shutting_down', 503],
     ['a fault', new Error('no answer'), 'internal_error', 500],
   ] as const)
-    it(`ends with ${name} where nobody can say whether the next target has room`, async () => {
+    it(`ends with ${name} if it is unknown whether the next target has room`, async () => {
       const settled: (RequestUsage | null)[] = [];
       const reserve = async ({ connectionId }: ChargeScope) => {
         if (connectionId.includes('b')) throw error;

@@ -11,7 +11,7 @@ describe('the query of an upstream request', () => {
     );
   });
 
-  it('holds back everything else, which may be a credential of the client', () => {
+  it('removes everything else, which may be a credential of the client', () => {
     for (const query of ['', 'key=sk-1&api_key=sk-2&token=beta', '&&'])
       assert.equal(withQuery('/v1/messages', query, 'anthropic-messages'), '/v1/messages');
     assert.equal(withQuery('/v1/responses', 'beta=true', 'openai-responses'), '/v1/responses');

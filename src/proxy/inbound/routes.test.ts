@@ -63,7 +63,7 @@ test('a model id may contain slashes, raw or encoded', () => {
   }
 });
 
-test('what is no model path is none of ours', () => {
+test('other paths are not model paths', () => {
   for (const path of ['/', '/v1', '/v2/chat/completions', '/v1/chat', '/healthz', '/v1/chat/completions/x']) {
     assert.equal(matchPath(path), null, path);
   }

@@ -16,13 +16,13 @@ const under = (tagRules: TagRule[] = [], headerTags = open) => ({ tagRules, head
 const tagsOf = (header: string) => requestTags(under(), tagged({ 'x-gateway-tags': header }));
 
 describe('the tags of a request', () => {
-  it('are those of its key, and those of its header where the key says nothing of them', () => {
+  it('are those of its key, and those of its header that the key does not set', () => {
     assert.equal(requestTags(under(), tagged()), principal.tags);
     assert.deepEqual(tagsOf('app=review, batch,team=mine'), ['env=ci', 'team=core', 'app=review', 'batch']);
     assert.deepEqual(tagsOf(''), principal.tags);
   });
 
-  it('are refused with a reason where the header is none', () => {
+  it('are refused with a reason if the header is invalid', () => {
     const bad = ['a=b=,', 'a,a=b', 'two words', 'a=é', 'x'.repeat(2_001), 'a=', '-', `n=${'x'.repeat(199)}`];
     const many = Array.from({ length: 17 }, (_, index) => `t${index}`).join(',');
     for (const header of [many, ...bad.slice(1)])

@@ -64,7 +64,7 @@ describe('a body by which another model may run', () => {
     assert.equal(judge('{"model":"cheap","a":"\0"}'), 'invalid_json');
   });
 
-  it('is not compared field by field for ever', () => {
+  it('is compared in bounded time', () => {
     const many = Array.from({ length: 1_001 }, (_, index) => `"a${index}":1`).join(',');
     assert.equal(judge(`{"model":"cheap",${many}}`), 'invalid_request');
     const tools = Array.from({ length: 10_001 }, () => '{"model":1}').join(',');

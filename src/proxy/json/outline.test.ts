@@ -46,14 +46,14 @@ describe('the outline of a JSON document', () => {
     assert.deepEqual({ model, usage }, { model: 'm', usage: { prompt: 1, details: { cached: 2 } } });
   });
 
-  it('is closed where the document breaks off', () => {
+  it('is closed if the document breaks off', () => {
     assert.deepEqual(read(outlineOf('{"usage":{"input":3},"content":[{"text":"half a sen')), {
       usage: { input: 3 },
       content: [{ text: 'half a sen' }],
     });
   });
 
-  it('is bounded for what is no JSON, and for any depth', () => {
+  it('is bounded for invalid JSON, and for any depth', () => {
     for (const text of [
       '['.repeat(4_000_000),
       '1'.repeat(4_000_000),

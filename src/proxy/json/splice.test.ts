@@ -168,7 +168,7 @@ describe('topLevel', () => {
     );
   });
 
-  it('answers something for any bytes, and never throws', () => {
+  it('returns a result for any bytes, and never throws', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.string({ maxLength: 200 }), (raw, text) => {
         for (const body of [
@@ -183,7 +183,7 @@ describe('topLevel', () => {
     );
   });
 
-  it('answers something for every truncation of a body', () => {
+  it('returns a result for every truncation of a body', () => {
     const body = bytes('{"a":{"b":[1,2,{"c":"d\\"e"}],"f":null},"model":"x","stream":false}');
     for (let length = 0; length < body.length; length += 1) {
       assert.equal(topLevel(body.subarray(0, length)).ok, false);
@@ -202,7 +202,7 @@ describe('spliceModel', () => {
     assert.equal(pieces[2]?.buffer, piece.buffer);
   });
 
-  it('leaves a body in one piece when the new literal has room', () => {
+  it('keeps a body in one piece if the new literal fits', () => {
     const piece = bytes('{"model":"older","a":1}');
     const { pieces } = spliceModel({ pieces: [piece], span: { start: 9, end: 16 } }, 'new');
     assert.equal(joined(pieces).toString(), '{"model":"new","a":1}');

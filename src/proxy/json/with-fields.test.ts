@@ -19,12 +19,12 @@ describe('fields of a body', () => {
     assert.equal(text('\ufeff {"a":1}', [], { b: 2 }), '{"b":2,"a":1}');
   });
 
-  it('are known in whatever spelling, also twice, and one that is added replaces the client’s', () => {
+  it('are recognized with escapes and duplicates, and an added one replaces the client’s', () => {
     assert.equal(text('{"\\u006dodel":1,"a":2,"model":3}', ['model']), '{"a":2}');
     assert.equal(text('{"v":"theirs","a":2}', [], { v: 'ours' }), '{"v":"ours","a":2}');
   });
 
-  it('make the same object as JSON does', () => {
+  it('produce the same object as JSON.parse and JSON.stringify', () => {
     const objects = fc.dictionary(fc.string(), fc.jsonValue());
     fc.assert(
       fc.property(objects, fc.array(fc.string()), (object, names) => {

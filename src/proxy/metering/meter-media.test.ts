@@ -16,7 +16,7 @@ function metered(kind: 'json' | 'events' | 'other', bytes: Buffer, sizes: readon
 
 const sizes = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 5 });
 
-test('members are counted however the answer is cut and spaced, and texts that look like them are not', () => {
+test('items are counted however the answer is cut and spaced, and similar texts are not', () => {
   const image = fc.record({
     b64_json: fc.constantFrom('AAAA', '"b64_json":"', '\\', ''),
     revised_prompt: fc.constantFrom('url', '"url":"x"', 'b64_json', '🙂'),
@@ -30,7 +30,7 @@ test('members are counted however the answer is cut and spaced, and texts that l
   );
 });
 
-test('of an answer that is small all is kept, of a large one the two ends', () => {
+test('a small answer is kept whole, a large one by its two ends', () => {
   const small = Buffer.from('{"text":"hi"}');
   const answer = metered('json', small, [1]);
   assert.deepEqual([answer.head, answer.tail], [small, small]);
@@ -42,7 +42,7 @@ test('of an answer that is small all is kept, of a large one the two ends', () =
   assert.ok(tail.toString().endsWith('last') && tail.length >= 65_536 && tail.length < 80_000);
 });
 
-test('of bytes that are neither JSON nor events nothing is kept', () => {
+test('nothing is kept of bytes that are neither JSON nor events', () => {
   const { counted, head, tail } = metered('other', Buffer.from('"url":"x"'), [3]);
   assert.deepEqual([counted, head.length, tail.length], [0, 0, 0]);
 });

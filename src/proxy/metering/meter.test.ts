@@ -26,7 +26,7 @@ describe('the tap on a stream', () => {
     const long = record(`"${'x'.repeat(300_000)}"`, lineEnd);
     const last = record('[DONE]', lineEnd);
 
-    it(`has a last long record whole, with line ends ${name}`, () => {
+    it(`keeps a long last record whole, with line ends ${name}`, () => {
       for (const size of [100, 1400, 65_536, 1_000_000]) {
         const tap = tapOf(piecesOf(Buffer.concat([small, long, last]), size));
         assert.ok(tap.tail().includes(Buffer.concat([long, last])), `in pieces of ${size}`);
@@ -35,7 +35,7 @@ describe('the tap on a stream', () => {
       }
     });
 
-    it(`lets go of a long record once others have followed, with line ends ${name}`, () => {
+    it(`releases a long record once others have followed, with line ends ${name}`, () => {
       const tap = tapOf(piecesOf(Buffer.concat([small, long, small]), 100));
       assert.ok(tap.tail().length >= 4096);
       assert.ok(tap.tail().length < 16_384, `${tap.tail().length}`);
@@ -62,7 +62,7 @@ describe('the tap on a stream', () => {
     assert.ok(tap.tail().length < 40_000, `${tap.tail().length}`);
   });
 
-  it('knows the end of a record that came byte by byte', () => {
+  it('finds the end of a record that came byte by byte', () => {
     for (const lineEnd of ['\n', '\r\n', '\r']) {
       const tap = new Tap('sse');
       const bytes = record('a', lineEnd);
@@ -97,7 +97,7 @@ describe('the usage of a stream that was cut', () => {
     assert.ok(output >= written && output < written * 2, `${output} of ${written}`);
   });
 
-  it('is about that where most of it has passed', () => {
+  it('is close to the truth when most of it has passed', () => {
     const words = Array.from({ length: 3000 }, (_, index) => `word ${index} `);
     const written = words.join('').length / 4;
     const output = outputOf(cut(words));

@@ -20,7 +20,7 @@ describe('a whole answer', () => {
     );
   });
 
-  it('is not the half of one, nor one with something behind it', () => {
+  it('is not a truncated one, nor one with trailing text', () => {
     fc.assert(
       fc.property(document, fc.nat(), fc.constantFrom('x', '{}', ']', '\0', '"'), (value, at, behind) => {
         const text = JSON.stringify(value);
@@ -30,7 +30,7 @@ describe('a whole answer', () => {
     );
   });
 
-  it('is no scalar and nothing that only looks like JSON', () => {
+  it('is not a scalar or something that only looks like JSON', () => {
     for (const text of [
       '',
       ' ',
@@ -52,7 +52,7 @@ describe('a whole answer', () => {
     assert.equal(JSON.stringify(jsonAnswer(Buffer.from(text))?.read()), text);
   });
 
-  it('that is large is known by its ends', () => {
+  it('that is large is recognized by its ends', () => {
     const whole = JSON.stringify({ large });
     assert.deepEqual(jsonAnswer(Buffer.from(`${whole}\n`))?.read(), { large });
     assert.equal(jsonAnswer(Buffer.from(JSON.stringify([large])))?.list, true);

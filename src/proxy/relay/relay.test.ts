@@ -56,7 +56,7 @@ describe('an answer of the format of the client', () => {
     }
   });
 
-  it('is taken for what it is, whatever its headers say', async () => {
+  it('is recognized by its content, whatever its headers say', async () => {
     const json = await outcomeOf(
       request({ a: [pieces('text/event-stream', ' \n', answered)] }, { stream: true }),
     );
@@ -68,14 +68,14 @@ describe('an answer of the format of the client', () => {
     assert.equal(events.entry.streamed, true);
   });
 
-  it('is put together where a client that asked for no stream gets one', async () => {
+  it('is assembled if the upstream streams to a client that asked for no stream', async () => {
     const { entry, sink } = await outcomeOf(request({ a: [streams('ends', role, word, last, done)] }));
     const { choices, object } = JSON.parse(sink.text);
     assert.deepEqual([object, choices[0].message.content], ['chat.completion', 'Hello']);
     assert.equal(entry.outcome, 'ok');
   });
 
-  it('does not end like a whole one where the upstream broke off after its first words', async () => {
+  it('does not end like a complete one when the upstream breaks off after its first words', async () => {
     const { entry, sink } = await outcomeOf(request({ a: [streams('cut', role, word)] }, { stream: true }));
     assert.doesNotMatch(sink.text, /\[DONE\]/);
     assert.deepEqual([entry.outcome, entry.errorCode], ['failed', 'upstream_cut']);
@@ -93,7 +93,7 @@ describe('an answer of the format of the client', () => {
     assert.doesNotMatch(sink.text, /elsewhere/);
   });
 
-  it('has its use recorded also where it is larger than what is held, wherever that stands', async () => {
+  it('has its usage recorded even if it is larger than the buffer, wherever the usage stands', async () => {
     const numbers = 'a picture without spaces'.replaceAll(' ', '').repeat(500_000);
     const content = { choices: [{ message: { content: numbers }, finish_reason: 'stop' }] };
     const usage = { usage: { prompt_tokens: 300, completion_tokens: 20 } };
@@ -109,7 +109,7 @@ describe('an answer of the format of the client', () => {
     }
   });
 
-  it('has what came of it recorded where it breaks off, or its client leaves', async () => {
+  it('has its outcome recorded when it breaks off or its client leaves', async () => {
     const large = 'words and '.repeat(1_000_000);
     const begun = `{"id":"c1","model":"m","choices":[{"message":{"content":"${large}`;
     const cut = await outcomeOf(

@@ -31,7 +31,7 @@ function streamOf(format: keyof typeof healthy): StreamCodec {
 const positions = fc.array(fc.nat(2_000), { maxLength: 8 });
 
 describe('whole frames', () => {
-  it('keep the second half of a last line end that was cut in two for the end of the stream', () => {
+  it('keep the second half of a split CRLF at the end of the stream', () => {
     const whole = new WholeFrames(streamOf('gemini'));
     const bytes = Buffer.from('data: {}\r\n\r\n');
     const allFrames = [bytes.subarray(0, -1), bytes.subarray(-1)].map((piece) => whole.push(piece).bytes);
@@ -39,7 +39,7 @@ describe('whole frames', () => {
     assert.equal(Buffer.concat(allFrames).toString(), 'data: {}\r\n\r');
   });
 
-  it('look at a frame that comes in many pieces once, and hold no more of one than they remember', () => {
+  it('scan a frame that comes in many pieces once, and hold a bounded part of it', () => {
     const codec = streamOf('gemini');
     let looks = 0;
     const counted = <B extends Uint8Array>(bytes: B) => {

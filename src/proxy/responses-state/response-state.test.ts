@@ -97,7 +97,7 @@ describe('a request of the responses format', () => {
     );
   });
 
-  it('is joined to everything before it, its model where it can be found', async () => {
+  it('is joined to everything before it, with its model easy to find', async () => {
     const { model, request, responseState } = await take({
       model: 'up/m',
       previous_response_id: 'resp_2',
@@ -121,7 +121,7 @@ describe('a request of the responses format', () => {
     ]);
   });
 
-  it('continues nothing of another key, and nothing whose beginning is gone', async () => {
+  it('continues no response of another key, and none whose beginning was deleted', async () => {
     const body = { model: 'm', previous_response_id: 'resp_1', input: 'x' };
     const notFound = isError('previous_response_not_found', 'previous_response_id');
     await assert.rejects(take(body, { keyId: 'key_b' }), notFound);
@@ -133,7 +133,7 @@ describe('a request of the responses format', () => {
     );
   });
 
-  it('that only its provider can know goes to providers of the format', async () => {
+  it('that only its provider can resolve goes to providers of the format', async () => {
     const body = { model: 'm', previous_response_id: 'resp_theirs', input: 'x' };
     const { bytes, targets } = await take(body, { targets: [chat, openai] });
     assert.deepEqual([targets, bytes], [[openai], JSON.stringify(body)]);
@@ -151,7 +151,7 @@ describe('a request of the responses format', () => {
     );
   });
 
-  it('has its references resolved, and keeps those that nobody knows', async () => {
+  it('has its references resolved, and keeps unknown ones', async () => {
     const unknown = { type: 'item_reference', id: 'msg_none_0' };
     const input = [{ type: 'item_reference', id: 'msg_2_i0' }, unknown, { id: 'msg_1_0' }];
     const { request } = await take({ model: 'm', input });
@@ -159,7 +159,7 @@ describe('a request of the responses format', () => {
     assert.deepEqual([items[0]?.['content'], items[1], items[2]?.['content']], ['two?', unknown, 'one!']);
   });
 
-  it('has summaries of the gateway put in words, for any provider', async () => {
+  it('has the gateway’s summaries written as text, for any provider', async () => {
     for (const targets of [[chat], [openai]] as const) {
       const input = [compactionItem('cmp_1', 'They met.'), userMessage('x')];
       const { request } = await take({ model: 'm', input }, { targets });
@@ -167,7 +167,7 @@ describe('a request of the responses format', () => {
     }
   });
 
-  it('is compacted by the provider if the first one does it, else by the gateway', async () => {
+  it('is compacted by the provider if the first target supports it, otherwise by the gateway', async () => {
     const body = { model: 'm', input: [userMessage('x'), { type: 'compaction_trigger' }] };
     const native = await take(body, { targets: [openai, xai] });
     assert.deepEqual(
@@ -217,7 +217,7 @@ describe('a request of the responses format', () => {
     assert.equal(responseState.previousId, 'resp_1');
   });
 
-  it('is refused, and nothing worse, when it is damaged or nested too deeply', async () => {
+  it('is refused without a crash when it is damaged or nested too deeply', async () => {
     const deep = `{"model":"m","previous_response_id":"resp_1","input":[${'['.repeat(50_000)}${']'.repeat(50_000)}]}`;
     await assert.rejects(take(Buffer.from(deep)), isError('invalid_json', null));
     const cut = Buffer.from('{"model":"m","previous_response_id":"resp_1","input":[');

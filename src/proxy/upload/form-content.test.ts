@@ -45,7 +45,7 @@ describe('the model of a form', () => {
     );
   });
 
-  it('of another field or of a file is not taken for it', () => {
+  it('is not confused with another field or a file', () => {
     const more = fieldText('prompt', 'name="model"') + fieldText('model_name', 'x');
     const { models } = replaced(formText('m', 'name="model"\r\n\r\nz', more), 'n', 7);
     assert.deepEqual(

@@ -17,7 +17,7 @@ for (const [where, count] of [
   ['memory', 3],
   ['a file', 50],
 ] as const) {
-  test(`what is put by in ${where} comes out again, and leaves no file`, async (t) => {
+  test(`what is stored in ${where} is read back, and leaves no file`, async (t) => {
     const folder = join(temporaryFolder(t), 'uploads');
     const spool = new Spool(folder);
     const pieces = Array.from({ length: count }, () => randomBytes(20_000));
@@ -42,7 +42,7 @@ test('closing while it is read ends the reading', async (t) => {
   assert.equal(pieces, 1);
 });
 
-test('closing while it is written lets go of what still comes, and of the file', async (t) => {
+test('closing while it is written discards later bytes and the file', async (t) => {
   const folder = join(temporaryFolder(t), 'uploads');
   const open = () =>
     readdirSync('/proc/self/fd').filter((fd) => {

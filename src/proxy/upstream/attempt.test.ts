@@ -27,7 +27,7 @@ const faults: [string, Error, [string, number, boolean]][] = [
 for (const encoding of ['identity', 'gzip'] as const) {
   for (const place of ['onHead', 'onData', 'onEnd'] as const) {
     for (const [what, fault, expected] of faults) {
-      it(`tells its reader of ${what} in the reader's own ${place}, once (${encoding}), instead of leaving the client waiting`, async () => {
+      it(`reports ${what} in the reader's own ${place} once (${encoding}), instead of leaving the client waiting`, async () => {
         const failures: Failure[] = [];
         const failed = Promise.withResolvers<void>();
         const reader: AttemptReader = {

@@ -25,7 +25,7 @@ function read(format: WireFormat, status: number, json: unknown, headers = {}): 
   });
 }
 
-describe('what a vendor says', () => {
+describe('the message of a vendor’s error', () => {
   const problem = {
     type: 'extra_forbidden',
     loc: ['body', 'messages', 2, 'reasoning_content'],
@@ -55,7 +55,7 @@ describe('what a vendor says', () => {
     ['ollama', { error: 'model "x" not found, try pulling it first' }],
   ];
   for (const [format, json] of missing)
-    it(`a model that ${format} does not have is told by the word for it`, () => {
+    it(`has the code of ${format} for a model that does not exist`, () => {
       const { error } = read(format, 404, json);
       assert.equal(error.status, 404);
       for (const to of ['openai-chat', 'openai-responses', 'openai-completions'] as const)
@@ -64,7 +64,7 @@ describe('what a vendor says', () => {
       assert.equal(anthropic.type, 'not_found_error');
     });
 
-  it('is called what the vendor calls it where clients branch on that', () => {
+  it('keeps the vendor’s error type where clients branch on it', () => {
     const { error } = read('openai-chat', 400, { error: { message: 'No.', code: 'invalid_prompt' } });
     assert.equal(Object(codecOf('openai-responses').encodeError(error, 'r')['error']).code, 'invalid_prompt');
     const odd = read('openai-chat', 400, { error: { message: 'No.', code: 'Not a word!' } }).error;
@@ -99,7 +99,7 @@ describe('an HTTP error of Google', () => {
     assert.equal(error.status, 429);
   });
 
-  it('says when to try again, for its servers send no header', () => {
+  it('says when to retry, because its servers send no header', () => {
     assert.equal(read('gemini', 429, quota).error.retryAfter, 35);
     assert.equal(read('openai-chat', 429, [quota]).error.retryAfter, 35);
     assert.equal(read('gemini', 429, quota, { 'retry-after': '7' }).error.retryAfter, 7);
@@ -185,7 +185,7 @@ describe('a conversation that is too long for its model', () => {
     ],
   ];
   for (const [format, json, sentence] of cases) {
-    it(`is told by ${format}, and to every client in the words that make it compact`, () => {
+    it(`is recognized from ${format}, and reported to every client in the words that make it compact`, () => {
       const { error } = read(format, 400, json);
       assert.deepEqual([error.code, error.status], ['context_length_exceeded', 400]);
       const errorOf = (to: WireFormat) =>
@@ -196,7 +196,7 @@ describe('a conversation that is too long for its model', () => {
     });
   }
 
-  it('is not every request that is refused', () => {
+  it('is not confused with other refused requests', () => {
     for (const message of ['max_tokens is too large', 'The model does not support this length of name'])
       assert.equal(read('openai-chat', 400, { error: { message } }).error.code, 'upstream_error');
     const code = read('openai-chat', 500, { error: { message: 'maximum context length' } }).error.code;

@@ -47,7 +47,7 @@ describe('the frames of AWS', () => {
     );
   });
 
-  it('that hold a line end give one line all the same', async () => {
+  it('that contain a line end give one line', async () => {
     const text = '{"type":"ping",\n "x": [1,\r\n2]}';
     assert.equal(await unframed([chunkFrame(text)]), 'event: ping\ndata: {"type":"ping","x":[1,2]}\n\n');
   });
@@ -80,7 +80,7 @@ describe('the frames of AWS', () => {
     );
   });
 
-  it('that end too early are a cut', async () => {
+  it('that end too early are a broken stream', async () => {
     const good = chunkFrame({ type: 'ping' });
     for (const length of [1, 11, 12, good.length - 1])
       await assert.rejects(unframed([good.subarray(0, length)]), { code: 'upstream_cut' });
@@ -123,7 +123,7 @@ describe('the frames of AWS', () => {
     await assert.rejects(unframed([whole(Buffer.from([1, 97, 0]))]), /neither an event nor an error/);
   });
 
-  it('are known by the content type alone', () => {
+  it('are recognized by the content type alone', () => {
     assert.equal(unframedHeaders({ 'content-type': 'text/event-stream' }), null);
     assert.equal(unframedHeaders({}), null);
     const headers = unframedHeaders({ 'content-type': 'application/vnd.amazon.eventstream', a: 'b' });

@@ -21,7 +21,7 @@ test('a transport failure before the first byte may be tried once more, one afte
   }
 });
 
-test('a damaged answer is not asked for again', () => {
+test('a damaged answer is not requested again', () => {
   for (const code of ['HPE_INVALID_CONSTANT', 'Z_DATA_ERROR', 'UND_ERR_HEADERS_OVERFLOW']) {
     const failure = failureOf(systemError(code), 'host', false);
     assert.equal(failure.error.code, 'upstream_protocol', code);

@@ -55,12 +55,12 @@ describe('a message', () => {
     );
   });
 
-  it('keeps a member that stands twice, for others to judge', () => {
+  it('keeps duplicate fields, which are checked later', () => {
     const message = readMessage(Buffer.from('{"type":"response.create","model":"a","model":"b"}'));
     assert.equal(message?.body.toString(), '{"stream":true,"model":"a","model":"b"}');
   });
 
-  it('that asks for nothing is none', () => {
+  it('without a request is ignored', () => {
     assert.equal(readMessage(Buffer.from('{"type":"response.processed","response_id":"resp_1"}')), null);
   });
 });

@@ -55,7 +55,7 @@ describe('an answer as messages', () => {
     );
   });
 
-  it('tells what its model was not told, on the first event alone', () => {
+  it('names what was dropped for its model, on the first event only', () => {
     const { messages, sink } = opened();
     sink.writeHead(200, [...stream, 'x-gateway-dropped', 'reasoning.context,user', 'x-request-id', 'req_1']);
     sink.write(framed(events([])));
@@ -68,7 +68,7 @@ describe('an answer as messages', () => {
     assert.deepEqual(others, events([]).slice(1));
   });
 
-  it('tells exactly once how it ended, wherever it breaks off', async () => {
+  it('reports exactly once how it ended, wherever it breaks off', async () => {
     const bytes = Buffer.from(framed(events([])));
     for (let length = 0; length <= bytes.length; length += 1) {
       const { closes, messages, sink } = opened('a');
@@ -85,7 +85,7 @@ describe('an answer as messages', () => {
     }
   });
 
-  it('is remembered with the items that came, where the last event does not repeat them', () => {
+  it('is stored with the items that came, if the last event does not repeat them', () => {
     const { sink, remembered } = opened();
     sink.writeHead(200, stream);
     sink.end(framed(events([])));
@@ -109,7 +109,7 @@ describe('an answer as messages', () => {
     });
   }
 
-  it('whose peer is gone is over, and says nothing more', async () => {
+  it('ends when its peer is gone, and sends nothing more', async () => {
     const { closes, messages, sink } = opened();
     sink.disconnect();
     sink.writeHead(200, stream);

@@ -32,7 +32,7 @@ function part(status: Partial<Status>, agent: Partial<EnabledAgent> = {}, called
 }
 
 describe('an agent as a service', () => {
-  it('is as its processes are', () => {
+  it('has the state of its processes', () => {
     const error = { message: 'it ended with exit code 7', at: 2500 };
     const cases: [Partial<Status>, Partial<EnabledAgent>, string, string[], string | undefined][] = [
       [{}, {}, 'running', ['pass', 'pass'], undefined],

@@ -50,7 +50,7 @@ describe('a protocol server as a service', () => {
     });
   });
 
-  it('says why it does not answer itself', async () => {
+  it('explains why it does not answer', async () => {
     const { part } = opened(() => Promise.reject(new Error('no tools')));
     const probe = await part.probe?.();
     assert.deepEqual(

@@ -22,7 +22,7 @@ function part(change: Partial<CreatedTunnel>, probe = async (_url: string) => 20
 }
 
 describe('a tunnel as a service', () => {
-  it('is as its program is', () => {
+  it('has the state of its program', () => {
     const error = { message: 'ngrok refuses', at: 2500 };
     const cases: [Partial<CreatedTunnel>, string, string, string | undefined][] = [
       [{}, 'running', 'pass', undefined],

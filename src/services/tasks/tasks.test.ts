@@ -21,7 +21,7 @@ async function opened(test: TestContext) {
 }
 
 describe('tasks', () => {
-  it('are begun, go on and finish, and are shown to who began them', async (test) => {
+  it('start, progress and finish, and are visible to their creator', async (test) => {
     const { begin, clock, tasks } = await opened(test);
     const id = await begin(admin.userId);
     const other = await begin('user_2');

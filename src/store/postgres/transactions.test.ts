@@ -8,7 +8,7 @@ import { openPostgresStore } from './store.ts';
 describe('transactions on a PostgreSQL database', { skip: !hasPostgres }, () => {
   const postgres = postgresServer();
 
-  it('leave connections for whatever else is asked, also from within them', async (t) => {
+  it('leave connections for other queries, even for queries from within them', async (t) => {
     const store = await openPostgresStore(await postgres.database(), { follow: false });
     t.after(() => store.close());
     const change = (name: string) =>
@@ -26,7 +26,7 @@ describe('transactions on a PostgreSQL database', { skip: !hasPostgres }, () => 
     );
   });
 
-  it('go on after the connection of one was lost, with none of what it did', async (t) => {
+  it('still work after the connection of one was lost, without its changes', async (t) => {
     const url = await postgres.database();
     const store = await openPostgresStore(url, { dataDir: temporaryFolder(t) });
     t.after(() => store.close());

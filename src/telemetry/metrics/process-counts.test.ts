@@ -46,8 +46,8 @@ const requests: readonly (readonly [LedgerEntry, Trace | null])[] = [
 /** As a message between processes carries them. */
 const sent = (counts: ProcessCounts | null): ProcessCounts | null => structuredClone(counts);
 
-describe('what several processes have counted', () => {
-  it('adds up to what one would have counted', () => {
+describe('the merged counts of several processes', () => {
+  it('equal those of one process', () => {
     const [one, together] = [createRequestMetrics(), createRequestMetrics()];
     const counters = [createProcessCounter(), createProcessCounter()];
     for (let index = 0; index < 40; index += 1) {
@@ -75,7 +75,7 @@ describe('what several processes have counted', () => {
     assert.deepEqual(sorted(together), sorted(one));
   });
 
-  it('is taken once', () => {
+  it('are merged once', () => {
     const counter = createProcessCounter();
     assert.equal(counter.take(), null);
     counter.countHttp('models', 'POST', 200);
@@ -88,7 +88,7 @@ describe('what several processes have counted', () => {
     );
   });
 
-  it('names no more models than one process does', () => {
+  it('name no more models than one process does', () => {
     const together = createRequestMetrics();
     for (const name of ['a', 'b', 'c']) {
       const counter = createProcessCounter();

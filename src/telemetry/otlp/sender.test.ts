@@ -21,7 +21,7 @@ describe('sending OTLP', () => {
     await receiver.close();
   });
 
-  it('sends again what a busy receiver did not take', async () => {
+  it('retries what a busy receiver refused', async () => {
     let asked = 0;
     receiver.answer(() => {
       asked += 1;
@@ -37,7 +37,7 @@ describe('sending OTLP', () => {
     );
   });
 
-  it('says why something was not taken, without the address and the headers', async () => {
+  it('reports why something was refused, without the address and the headers', async () => {
     const plain = /^(?!.*(CANARY|127\.0\.0\.1))/;
     receiver.answer(() => ({ status: 401, body: 'who are you, CANARY?' }));
     await assert.rejects(
@@ -62,7 +62,7 @@ describe('sending OTLP', () => {
     await assert.rejects(sent, /cannot be reached/);
   });
 
-  it('compresses where that is wanted', async () => {
+  it('compresses if configured', async () => {
     receiver.answer(() => ({ status: 200 }));
     const sender = senderOf({ gzip: true });
     await sender.send({ long: 'x'.repeat(1000) });

@@ -85,7 +85,7 @@ describe('configuring and restoring', () => {
       await assert.rejects(restoreTool(place, { tool, backupId: null }), { code: 'not_found' });
     });
 
-    it(`${tool.id}: what came into its file since stays, and what was there before comes back`, async () => {
+    it(`${tool.id}: keeps what was added since, and restores what was there before`, async () => {
       const path = await put(sample.path, sample.text);
       await configureTool(place, { tool, ...target });
       await configureTool(place, { tool, ...target, model: 'demo/tools' });
@@ -98,7 +98,7 @@ describe('configuring and restoring', () => {
       assert.deepEqual(lines(await readFile(path, 'utf8')), lines(sample.addTo(sample.text)));
     });
 
-    it(`${tool.id}: a file that was made is removed, with its folders`, async () => {
+    it(`${tool.id}: a file that was created is removed, with its folders`, async () => {
       const before = await homeFiles();
       await configureTool(place, { tool, ...target });
       assert.equal(await status(tool), 'configured');
@@ -145,7 +145,7 @@ describe('configuring and restoring', () => {
     assert.equal(await readFile(path, 'utf8'), 'model = "his-own"\n');
   });
 
-  it('what would win over our entries is taken away, and comes back', async () => {
+  it('entries that would override ours are removed, and restored later', async () => {
     const [claude] = withFiles;
     assert.ok(claude !== undefined);
     const own = { env: { ANTHROPIC_API_KEY: 'sk-ant-own-key-1234' } };
@@ -159,7 +159,7 @@ describe('configuring and restoring', () => {
     assert.deepEqual(JSON.parse(await readFile(path, 'utf8')), { added: 'by its owner', ...own });
   });
 
-  it('what came to win over our entries is drift, and so is a model of another endpoint', async () => {
+  it('new entries that override ours are drift, and so is a model of another endpoint', async () => {
     const drift = async (id: string, change: (text: string) => string) => {
       const tool = withFiles.find((one) => one.id === id) ?? assert.fail(id);
       const [path = ''] = (await configureTool(place, { tool, ...target })).files.map((file) => file.path);
@@ -179,7 +179,7 @@ describe('configuring and restoring', () => {
     assert.deepEqual(await drift('omp', another), ['modelRoles.default']);
   });
 
-  it('a choice that a tool keeps elsewhere is taken away, and comes back', async () => {
+  it('a choice that a tool keeps elsewhere is removed, and restored later', async () => {
     const [crush] = withFiles.filter(({ id }) => id === 'crush');
     assert.ok(crush !== undefined);
     const text = '{"models":{"large":{"model":"gpt-5","provider":"openai","max_tokens":9}},"recent":["x"]}\n';

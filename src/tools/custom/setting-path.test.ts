@@ -31,7 +31,7 @@ describe('the path of an entry on the command line', () => {
     );
   });
 
-  it('never fails but by a refusal', () => {
+  it('never throws anything but a refusal', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 40 }), (text) => {
         try {

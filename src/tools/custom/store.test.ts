@@ -44,7 +44,7 @@ describe('tools that users describe', () => {
     env: { text: '# mine\nTHEME=dark\n', url: 'LLM_URL' },
   } as const;
   for (const [format, { text, url }] of Object.entries(samples))
-    it(`${format}: obey the laws of the others`, async () => {
+    it(`${format}: pass the tests of the built-in tools`, async () => {
       const path = join(folder, 'home', `config.${format}`);
       await writeFile(path, text, { mode: 0o644 });
       const file = { ...fileWith(`~/config.${format}`, [url, '<base_url>'], ['LOGIN', '<api_key>']), format };

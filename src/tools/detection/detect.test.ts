@@ -47,7 +47,7 @@ describe('finding the programs of tools', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it('ends what hangs, with what it started, and finds the others', async (t) => {
+  it('kills programs that hang, with their children, and finds the others', async (t) => {
     const hanging = Array.from({ length: 10 }, (_, index) => `hangs-${index}`);
     for (const name of hanging)
       await program(`bin/${name}`, `sleep 1000 & echo $! > ${join(folder, name)}; wait`);
@@ -87,7 +87,7 @@ describe('finding the programs of tools', () => {
     }
   });
 
-  it('asks all at once and waits for none longer than five seconds', async (t) => {
+  it('asks all in parallel and waits for none longer than five seconds', async (t) => {
     const shown = catalogue.filter(({ binaries }) => binaries.length > 0);
     const slow = new Set(shown.slice(0, 10).map(({ id }) => id));
     const names = new Set(shown.flatMap(({ binaries }) => binaries));
@@ -132,7 +132,7 @@ describe('finding the programs of tools', () => {
     assert.equal(batchStatus('any', detection, unread).config.status, 'unknown');
   });
 
-  it('finds what installers put elsewhere, the newest version of Node.js first', async () => {
+  it('finds programs in other folders of installers, the newest version of Node.js first', async () => {
     await program('home/.nvm/versions/node/v9.0.0/bin/elsewhere', 'echo 9.0');
     const newest = await program('home/.nvm/versions/node/v22.1.0/bin/elsewhere', 'echo 22.0');
     assert.equal((await createDetector(machine).detect(toolNamed('elsewhere'))).commandPath, newest);
@@ -218,14 +218,14 @@ describe('the address of a gateway', () => {
       assert.throws(() => gatewayRoot(wrong), { code: 'invalid_request' }, wrong);
   });
 
-  it('gets what each API expects behind it', () => {
+  it('gets the path that each API expects', () => {
     assert.equal(baseUrlFor('anthropic-messages', 'http://a'), 'http://a');
     assert.equal(baseUrlFor('openai-chat', 'http://a'), 'http://a/v1');
     assert.equal(baseUrlFor('openai-responses', 'http://a'), 'http://a/v1');
     assert.equal(baseUrlFor('gemini', 'http://a'), 'http://a');
   });
 
-  it('is the same under every name of this machine, and with a version behind it', () => {
+  it('is the same under every name of this machine, and with a version in its path', () => {
     assert.ok(sameGateway('http://localhost:20128/v1', 'http://127.0.0.1:20128'));
     assert.ok(sameGateway('http://[::1]:20128', 'http://127.0.0.1:20128/'));
     assert.ok(!sameGateway('http://127.0.0.1:20129', 'http://127.0.0.1:20128'));

@@ -46,7 +46,7 @@ describe('extensions of editors', () => {
     assert.equal((await detector.detect(roo())).version, '3.9.0');
   });
 
-  it('stand for the program of a tool that has both, where that is missing', async () => {
+  it('count as the tool when its program is missing', async () => {
     const path = await install('.windsurf/extensions/continue.continue-1.4.2', '1.4.2');
     const tool = findTool('continue');
     assert.ok(tool !== null);

@@ -8,7 +8,7 @@ import { configureTool } from '../configuring/configure.ts';
 import { restoreTool } from '../configuring/restore.ts';
 import { createDriftWatch } from './watch.ts';
 
-it('tells once of a tool that no longer is as the gateway set it up, and once when it is again', async () => {
+it('reports once that a tool differs from how the gateway set it up, and once that it matches again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-drift-'));
   try {
     const home = join(folder, 'home');

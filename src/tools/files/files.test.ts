@@ -94,7 +94,7 @@ describe('editing configuration files', () => {
       });
     });
 
-    it(`${name}: a new entry of a group that has others is taken away without a trace`, () => {
+    it(`${name}: a new entry of a group that has others is removed without a trace`, () => {
       check(({ text }) => {
         const read = format.read(text);
         const path: Path = entries[0]?.path ?? [];
@@ -137,7 +137,7 @@ describe('editing configuration files', () => {
     }
   });
 
-  it('refuses to put a group in the place of something else', () => {
+  it('refuses to replace another value by a group', () => {
     for (const name of ['json', 'yaml', 'toml'] as const) {
       const text = { json: '{"env": "text"}', yaml: 'env: text\n', toml: 'env = "text"\n' }[name];
       assert.throws(() => formats[name].set(text, ['env', 'A'], 'x'), /env is text/);

@@ -50,7 +50,7 @@ describe('what the programs of tunnels print', () => {
     assert.doesNotMatch(JSON.stringify(refused), /secretTOKEN/);
   });
 
-  it('is read whatever it is', () => {
+  it('is read without an error, whatever it is', () => {
     const odd = ['', '{}', '{"msg":1}', 'null', '|  https://', 'https://', '\u0000', 'x'.repeat(20_000)];
     for (const kind of [cloudflared, ngrok, tailscale]) assert.deepEqual(newsOf(kind, odd), []);
   });

@@ -56,7 +56,7 @@ describe('the graph of the event engine', () => {
     );
   });
 
-  it('knows no rate at the first look, nor where counting began anew', () => {
+  it('shows no rate at the first look, nor after a counter was reset', () => {
     const rates = (before: Sample | null) =>
       graphOf(sample(3000, 5, 5), before, null).edges.map(({ rate }) => rate);
     assert.deepEqual(rates(null), [null, null]);

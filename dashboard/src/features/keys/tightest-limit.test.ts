@@ -46,14 +46,14 @@ describe('the tightest limit of a key', () => {
     budget('connection', 'connection', 'con_1', 95),
   ];
 
-  it('is one of its own, its team, its owner, its labels and those of all', () => {
+  it('considers the limits of the key, its team, its owner, its labels and everybody', () => {
     assert.deepEqual(
       limitsOf(key, all).map(({ id }) => id),
       ['all', 'own', 'team', 'owner', 'label'],
     );
   });
 
-  it('is the one of which the greatest part is used', () => {
+  it('is the limit with the highest share used', () => {
     assert.equal(tightestLimit(key, all)?.id, 'label');
     assert.equal(tightestLimit({ ...key, labels: {} }, all)?.id, 'team');
     assert.equal(tightestLimit({ ...key, labels: {}, owner: null, team: null }, [])?.id, undefined);

@@ -11,7 +11,7 @@ const schemas = {
 };
 
 describe('the field of a setting', () => {
-  it('is of the kind that its schema asks for', () => {
+  it('has the control that its schema asks for', () => {
     const kinds = Object.values(schemas).map((allowed) => inputOf({ allowed }).kind);
     assert.deepEqual(kinds, ['choice', 'switch', 'number', 'lines', 'json']);
     assert.deepEqual(inputOf({ allowed: schemas.hours }), {
@@ -22,7 +22,7 @@ describe('the field of a setting', () => {
     });
   });
 
-  it('gives back the value that was put into it', () => {
+  it('returns the value that was put into it', () => {
     const values: [keyof typeof schemas, unknown][] = [
       ['level', 'info'],
       ['flag', false],

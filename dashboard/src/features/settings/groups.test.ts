@@ -8,7 +8,7 @@ import type { Setting } from './queries.ts';
 const all = settings.map(({ name }) => ({ id: name, name }) as Setting);
 
 describe('the groups of settings', () => {
-  it('hold every setting of the gateway once, and leave none over', () => {
+  it('contain every setting of the gateway exactly once', () => {
     const parts = grouped(all);
     assert.deepEqual(
       parts.filter(({ group }) => group === 'other'),
@@ -20,7 +20,7 @@ describe('the groups of settings', () => {
     );
   });
 
-  it('show a setting that they do not know among the others', () => {
+  it('show an unknown setting under "other"', () => {
     const [part] = grouped([{ id: 'new_one', name: 'new_one' } as Setting]);
     assert.equal(part?.group, 'other');
   });

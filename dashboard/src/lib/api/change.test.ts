@@ -33,8 +33,8 @@ function member(states: readonly Row[], tag = (version: number) => `"${version}.
   };
 }
 
-describe('a change of a member that others change, too', () => {
-  it('is sent with the version that was compared, as the gateway has made it', async () => {
+describe('a change of an object that other users change too', () => {
+  it('is sent with the version that it was compared with', async () => {
     const api = member([seen], (version) => `W/"${version}.x"`);
     const result = await changeMember(api, 'keys/1', { seen, change: { rpm: 20 }, fieldsOf });
     assert.deepEqual(result, { stale: null, member: { ...seen, rpm: 20 } });
@@ -53,14 +53,14 @@ describe('a change of a member that others change, too', () => {
     assert.deepEqual(api.sent, []);
   });
 
-  it('is compared again where somebody was faster between reading and writing', async () => {
+  it('is compared again when somebody else wrote between our read and our write', async () => {
     const theirs = { ...seen, rpm: 15 };
     const api = member([seen, theirs]);
     const result = await changeMember(api, 'keys/1', { seen, change: { rpm: 20 }, fieldsOf });
     assert.deepEqual(result.stale?.differences, [{ field: 'rpm', mine: 20, theirs: 15 }]);
   });
 
-  it('is repeated where only what the form does not show has changed, and where others changed it alike', async () => {
+  it('is repeated when others changed only fields outside the form, or made the same change', async () => {
     const used = member([seen, { ...seen, used: 1 }]);
     const change = { rpm: 20 };
     assert.equal((await changeMember(used, 'keys/1', { seen, change, fieldsOf })).stale, null);
@@ -68,7 +68,7 @@ describe('a change of a member that others change, too', () => {
     assert.equal((await changeMember(alike, 'keys/1', { seen, change, fieldsOf })).stale, null);
   });
 
-  it('is given up where the version moves on each time', async () => {
+  it('is given up when the version changes at every attempt', async () => {
     const api = member([0, 1, 2, 3].map((used) => ({ ...seen, used })));
     await assert.rejects(changeMember(api, 'keys/1', { seen, change: { rpm: 20 }, fieldsOf }), {
       status: 412,
@@ -76,7 +76,7 @@ describe('a change of a member that others change, too', () => {
     assert.equal(api.reads(), 3);
   });
 
-  it('asks for nothing where nothing was changed', async () => {
+  it('sends no request when nothing was changed', async () => {
     const api = member([seen]);
     assert.deepEqual(await changeMember(api, 'keys/1', { seen, change: {}, fieldsOf }), {
       stale: null,

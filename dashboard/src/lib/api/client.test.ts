@@ -96,7 +96,7 @@ describe('the client of the management API', () => {
     await assert.rejects(answer, { status: 401, code: 'unauthorized', requestId: 'req_1' });
   });
 
-  it('tells what was refused, and that nothing answers', async () => {
+  it('reports what was refused, and that no server answers', async () => {
     const slow = opened(() =>
       Response.json(
         { detail: 'too many', code: 'too_many_logins' },

@@ -11,7 +11,7 @@ const page = (ids: readonly string[], fitting: number) => ({
 });
 
 describe('the pages of a list', () => {
-  it('have each row once, also where newer ones came between two of them', () => {
+  it('contain each row once, even when newer rows arrive between two pages', () => {
     const pages = [page(['e', 'd', 'c'], 5), page(['d', 'c', 'b'], 7), page(['b', 'a'], 8)];
     const ids = rowsOf(pages, ({ id }) => id).map(({ id }) => id);
     assert.deepEqual(ids, ['e', 'd', 'c', 'b', 'a']);

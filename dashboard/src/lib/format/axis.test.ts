@@ -16,7 +16,7 @@ describe('the marks of an axis', () => {
   for (const [most, ticks] of axes)
     it(`reach ${most} in round steps`, () => assert.deepEqual(axisTicks(most, 3), ticks));
 
-  it('are no halves of what is counted', () => {
+  it('are whole numbers where things are counted', () => {
     assert.deepEqual(axisTicks(0, 3, 1), [0, 1]);
     assert.deepEqual(axisTicks(2, 3, 1), [0, 1, 2]);
     assert.deepEqual(axisTicks(7, 3, 1), [0, 2, 4, 6, 8]);

@@ -20,12 +20,12 @@ describe('numbers as people read them', () => {
     for (const usd of [0.009, 0.0009, 1e-7, 1e-10]) assert.match(money(usd, 'en'), /[1-9]/);
   });
 
-  it('has all digits where amounts are compared', () => {
+  it('shows all digits where amounts are compared', () => {
     assert.equal(exactMoney(0.000123456789, 'en'), '$0.000123456789');
     assert.equal(exactMoney(3, 'en'), '$3.00');
   });
 
-  it('goes by the language', () => {
+  it('follows the language', () => {
     assert.equal(money(1234.5, 'de').replace(/\s/g, ' '), '1.234,50 $');
     assert.equal(compact(12_400, 'en'), '12.4K');
     assert.equal(compact(null, 'en'), '–');
@@ -44,7 +44,7 @@ describe('numbers as people read them', () => {
   for (const [ms, text] of times)
     it(`shows ${ms} ms as ${text}`, () => assert.equal(duration(ms, 'en').replace(/\s/g, ' '), text));
 
-  it('shows all as 100 % and less than all never so', () => {
+  it('shows 100 % only for everything, and never for less', () => {
     assert.deepEqual(
       [1, 0.99999, 0.9951, 0.5, 0.004, 0, null].map((share) => percent(share, 'en')),
       ['100%', '99.9%', '99.5%', '50%', '0.4%', '0%', '–'],

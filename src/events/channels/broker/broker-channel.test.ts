@@ -74,7 +74,7 @@ const deliver = (receiver: BrokerReceiver | undefined, id: string, more: Partial
   });
 
 describe('a channel of a broker', () => {
-  it('consumes once, though somebody waited for the connection', async (t) => {
+  it('consumes once, even if a receiver waited for the connection', async (t) => {
     const { channel, connect, connections } = openFake(t);
     await channel.receive('x', 1, 60_000);
     connect();
@@ -85,7 +85,7 @@ describe('a channel of a broker', () => {
     assert.equal(connections[0]?.receivers.length, 1);
   });
 
-  it('keeps what the next consumption delivers, though the one before ends late', async (t) => {
+  it('keeps what the next consumption delivers, even if the one before ends late', async (t) => {
     const { channel, connect, connections } = openFake(t);
     connect();
     await channel.receive('x', 1, 60_000);
@@ -99,7 +99,7 @@ describe('a channel of a broker', () => {
     assert.equal(delivery.content.event.attributes.id, '1');
   });
 
-  it('knows what it settled among tens of thousands that a server delivers again', async (t) => {
+  it('recognizes settled messages among tens of thousands of redeliveries', async (t) => {
     const { channel, connect, connections } = openFake(t);
     connect();
     await channel.receive('x', 1, 60_000);

@@ -47,8 +47,8 @@ async function begin({ counts, inbox }: Life, ...messages: readonly BrokerMessag
   return { entries, crashes: await counts.begin('x', entries) };
 }
 
-describe('how often messages of a broker ended the process', () => {
-  it('is counted from the second delivery on, over processes that ended', async (t) => {
+describe('the crash count of messages from a broker', () => {
+  it('counts from the second delivery on, across processes that ended', async (t) => {
     const live = lives(t);
     assert.deepEqual(await live(async (life) => (await begin(life, message('1', false))).crashes), [0]);
     for (const expected of [1, 2, 3]) {
@@ -57,7 +57,7 @@ describe('how often messages of a broker ended the process', () => {
     }
   });
 
-  it('is counted from the first delivery on where the broker cannot tell', async (t) => {
+  it('counts from the first delivery on if the broker reports no redeliveries', async (t) => {
     const live = lives(t);
     for (const expected of [0, 1, 2])
       assert.deepEqual(await live(async (life) => (await begin(life, message('1', null))).crashes), [
@@ -65,7 +65,7 @@ describe('how often messages of a broker ended the process', () => {
       ]);
   });
 
-  it('is forgotten when the message is done with, and stays when it is given back', async (t) => {
+  it('is dropped when the message is settled, and kept when it is released', async (t) => {
     const live = lives(t);
     await live((life) => begin(life, message('1', true), message('2', true)));
     await live(async (life) => {
@@ -80,7 +80,7 @@ describe('how often messages of a broker ended the process', () => {
     assert.deepEqual(crashes, [1, 2]);
   });
 
-  it('does not rise for what only waited when the connection was lost', async (t) => {
+  it('does not rise for messages that only waited when the connection was lost', async (t) => {
     await lives(t)(async (life) => {
       life.inbox.add(message('1', false));
       life.inbox.disconnected();
@@ -91,7 +91,7 @@ describe('how often messages of a broker ended the process', () => {
 });
 
 describe('an inbox', () => {
-  it('keeps the order of what is given back, and of leases that end', () => {
+  it('keeps the order of released messages and of expired leases', () => {
     const clock = { now: 0 };
     const inbox = createInbox(() => clock.now);
     for (const position of ['1', '2', '3', '4', '5']) inbox.add(message(position, false));
@@ -112,7 +112,7 @@ describe('an inbox', () => {
     );
   });
 
-  it('keeps the order of what is given back one after the other', () => {
+  it('keeps the order of messages that are released one after the other', () => {
     const inbox = createInbox(() => 0);
     for (const position of ['1', '2', '3']) inbox.add(message(position, false));
     for (const { id } of inbox.receive(3, 1_000)) inbox.release(id);

@@ -37,7 +37,7 @@ const input = (of: Partial<MqttInput> & Pick<MqttInput, 'server'>): MqttInput =>
 const welcome: Packet = { cmd: 'connack', sessionPresent: false, reasonCode: 0, returnCode: 0 };
 
 describe('an MQTT connection', () => {
-  it('asks for a session that stays, and says who it is', async (t) => {
+  it('requests a persistent session, and identifies itself', async (t) => {
     const seen: Packet[] = [];
     const at = await server(t, 5, (packet, send) => {
       seen.push(packet);
@@ -53,12 +53,12 @@ describe('an MQTT connection', () => {
     assert.equal(properties?.receiveMaximum, 7);
   });
 
-  it('tells of a server of version 3.1.1, which answers in its own', async (t) => {
+  it('reports a server of version 3.1.1, which answers in that version', async (t) => {
     const at = await server(t, 5, (_, __, socket) => void socket.write(Buffer.from([0x20, 2, 0, 1])));
     await assert.rejects(openMqtt(input({ server: at })), OldMqttServer);
   });
 
-  it('has no more messages under way than the server takes, and goes on when it confirms them', async (t) => {
+  it('has no more messages in flight than the server accepts, and continues when it confirms them', async (t) => {
     const unconfirmed: number[] = [];
     let most = 0;
     const at = await server(t, 5, (packet, send) => {
@@ -78,7 +78,7 @@ describe('an MQTT connection', () => {
     connection.close();
   });
 
-  it('fails what the server refuses, and what it did not answer before it left', async (t) => {
+  it('fails messages that the server refuses, or did not answer before it disconnected', async (t) => {
     const at = await server(t, 5, (packet, send, socket) => {
       if (packet.cmd === 'connect') send(welcome);
       if (packet.cmd !== 'publish') return;
@@ -94,7 +94,7 @@ describe('an MQTT connection', () => {
     assert.equal(closed.length, 1);
   });
 
-  it('does not connect where it is not wanted', async (t) => {
+  it('does not connect when it is no longer wanted', async (t) => {
     const at = await server(t, 5, (_, send) => send({ ...welcome, reasonCode: 0x87 } as Packet));
     await assert.rejects(openMqtt(input({ server: at })), /refused the connection with code 135/);
   });

@@ -39,7 +39,7 @@ describeChannel({
 });
 
 describe('a channel on NATS', { skip: hasNats ? false : 'nats-server is not installed' }, () => {
-  it('has room for the next message, though one in hand was delivered several times', async (t) => {
+  it('has room for the next message, even if one in hand was delivered several times', async (t) => {
     const topics: string[] = [];
     const { channel } = await openBrokerChannels(t, { scheme: 'nats', url: server.url }, undefined, (topic) =>
       topics.push(topic),
@@ -63,7 +63,7 @@ describe('a channel on NATS', { skip: hasNats ? false : 'nats-server is not inst
     assert.deepEqual(received, ['2', '3']);
   });
 
-  it('gives back in order what comes while it is closed', async (t) => {
+  it('releases in order what arrives while it is closed', async (t) => {
     const network = await delayedPort(() => server.port);
     t.after(() => network.close());
     const url = server.url.replace(`:${server.port}`, `:${network.port}`);
@@ -100,7 +100,7 @@ describe('a channel on NATS', { skip: hasNats ? false : 'nats-server is not inst
     assert.deepEqual(received, ids);
   });
 
-  it('gives what nobody settled, though the server has lost how far a trigger was', async (t) => {
+  it('delivers unsettled messages even if the server lost the position of a trigger', async (t) => {
     const folder = temporaryFolder(t);
     const own = await startNats(folder);
     t.after(() => own.kill());

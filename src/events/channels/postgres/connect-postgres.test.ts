@@ -22,7 +22,7 @@ function addressOf(server: Server): Address {
   };
 }
 
-it('gives up a server that lets it in and does not answer then, and leaves no connection to it', async (t) => {
+it('gives up a server that stops answering after the login, and leaves no connection to it', async (t) => {
   const connected = Promise.withResolvers<Promise<unknown>>();
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -44,7 +44,7 @@ it('gives up a server that lets it in and does not answer then, and leaves no co
   await await connected.promise;
 });
 
-it('leaves no error that nobody handles when it is given up before the server answers', async (t) => {
+it('leaves no unhandled error when it is given up before the server answers', async (t) => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);
   process.on('unhandledRejection', note);

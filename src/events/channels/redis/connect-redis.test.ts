@@ -68,14 +68,14 @@ describe('a channel on Redis', { skip: hasRedis ? false : 'redis-server is not i
     },
   };
   for (const [name, { args, warnings }] of Object.entries(settings))
-    it(`says ${name}`, async (t) => {
+    it(`reports ${name}`, async (t) => {
       const { open } = await connected(t, args);
       const told = (await open()).warnings();
       assert.equal(told.length, warnings.length, told.join('\n'));
       for (const [index, pattern] of warnings.entries()) assert.match(told[index] ?? '', pattern);
     });
 
-  it('is degraded where it may not settle messages, and says that it cannot ask for settings', async (t) => {
+  it('is degraded when it may not settle messages, and reports that it cannot read the settings', async (t) => {
     const { client, open } = await connected(t, []);
     await client.aclSetUser('default', ['-xack', '-config']);
     const channel = await open();
@@ -92,7 +92,7 @@ describe('a channel on Redis', { skip: hasRedis ? false : 'redis-server is not i
     await waitFor('the end of the failure', () => channel.degradations().length === 0);
   });
 
-  it('takes what a dead gateway held when its first connection was cut off, and nobody was told', async (t) => {
+  it('takes over the messages of a dead gateway after its own first connection was lost silently', async (t) => {
     const port = await delayedPort(() => server.port);
     t.after(port.close);
     let topic = '';

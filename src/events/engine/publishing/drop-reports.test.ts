@@ -20,7 +20,7 @@ const dropped = (where: string, count: number, reason = 'full') => [
 ];
 
 describe('reports of dropped events', () => {
-  it('tell of the first at once, and of a storm once a minute with its count', () => {
+  it('report the first drop at once, and a storm once a minute with its count', () => {
     const { clock, logged, reports, told } = setUp();
     for (let n = 0; n < 1_000; n += 1) reports.add('a', 'full');
     assert.deepEqual(told, [dropped('a', 1)]);
@@ -35,7 +35,7 @@ describe('reports of dropped events', () => {
     assert.equal(logged.length, told.length);
   });
 
-  it('tell of each place by itself, and of what is left at the end', () => {
+  it('report each place separately, and the rest at the end', () => {
     const { clock, reports, told } = setUp();
     for (const where of ['a', 'b', 'b']) reports.add(where, 'full');
     assert.deepEqual(told, [dropped('a', 1), dropped('b', 1)]);

@@ -27,7 +27,7 @@ function setUp(answer: (id: string) => PublishResult | Promise<PublishResult>) {
 }
 
 describe('own events', () => {
-  it('publishes after whoever emits went on, in order', async () => {
+  it('are published asynchronously, in order', async () => {
     const { own, published } = setUp(() => accepted);
     for (const id of ['1', '2', '3']) own.emit(event(id));
     assert.deepEqual(published, []);
@@ -36,7 +36,7 @@ describe('own events', () => {
     assert.deepEqual(own.status(), { emitted: 3, dropped: 0, waiting: 0 });
   });
 
-  it('drops what is too much while nothing can be published', async () => {
+  it('are dropped beyond a limit while nothing can be published', async () => {
     let release = (_: PublishResult) => {};
     const hanging = new Promise<PublishResult>((resolve) => {
       release = resolve;
@@ -55,7 +55,7 @@ describe('own events', () => {
     assert.equal(own.status().waiting, 1);
   });
 
-  it('counts what was not accepted', async () => {
+  it('are counted when they are not accepted', async () => {
     const answers: PublishResult[] = [
       { kind: 'dropped' },
       { kind: 'rejected', reason: 'unavailable', retryAfterMs: null },
@@ -67,7 +67,7 @@ describe('own events', () => {
     assert.equal(own.status().dropped, 2);
   });
 
-  it('waits for what is under way when it closes, and takes no more', async () => {
+  it('are awaited on close, and refused afterwards', async () => {
     const { own, published } = setUp(() => accepted);
     own.emit(event('1'));
     await own.close(60_000);

@@ -133,7 +133,7 @@ describe('a synchronous source', () => {
       );
     });
 
-  it('keeps the event in its storage then, and every later one behind it', async () => {
+  it('then keeps the event in its storage, and every later one behind it', async () => {
     const { clock, main, publisher } = setUp({ retry: linear(1), storage: memory });
     main.fails(down);
     const first = publisher.publish(event('1'));
@@ -168,7 +168,7 @@ describe('a synchronous source', () => {
     assert.deepEqual(await publisher.publish(event('back')), { kind: 'accepted' }, 'at once');
   });
 
-  it('tries one event alone while others come, which wait for it where the channel was full', async () => {
+  it('probes a full channel with one event while others wait for it', async () => {
     for (const full of [false, true]) {
       const { clock, main, publisher } = setUp({});
       Object.assign(main.channel, { problem: () => (full ? null : 'no connection') });
@@ -189,7 +189,7 @@ describe('a synchronous source', () => {
     }
   });
 
-  it('goes on trying where some events alone are not taken', async () => {
+  it('keeps publishing when the channel refuses single events', async () => {
     const { main, publisher } = setUp({});
     main.fails((id) => (id.startsWith('large') ? new Error('too large for the server') : null));
     for (const id of ['large-1', '2', 'large-3', 'large-4', '5'])
@@ -240,7 +240,7 @@ describe('a synchronous source', () => {
       assert.deepEqual(publisher.status().rejected, { [reason]: 1 });
     });
 
-  it('tells the limits what came of each attempt, and counts no refusal as one', async () => {
+  it('reports the outcome of each attempt to its limits, and does not count a refusal as an attempt', async () => {
     const outcomes: string[] = [];
     const permit: Admission = {
       ...admitted,
@@ -256,7 +256,7 @@ describe('a synchronous source', () => {
     assert.equal(main.attempts.length, 1);
   });
 
-  it('accepts what no router leads anywhere, and counts it', async () => {
+  it('accepts events that no router selects, and counts them', async () => {
     const { publisher } = setUp({ channels: [] });
     assert.deepEqual(await publisher.publish(event('1')), { kind: 'accepted' });
     assert.deepEqual([publisher.status().accepted, publisher.status().unrouted], [1, 1]);
@@ -280,7 +280,7 @@ describe('an asynchronous source', () => {
     assert.equal(publisher.status().storage?.events, 0);
   });
 
-  it('is not held up for one channel by another', async () => {
+  it('does not hold up one channel because of another', async () => {
     const { clock, of, publisher } = setUp({ ...asynchronous, channels: ['a', 'b'] });
     of('a').fails(down);
     for (const id of ['1', '2']) await publisher.publish(event(id));
@@ -296,7 +296,7 @@ describe('an asynchronous source', () => {
     assert.deepEqual(of('b').published, ['1', '2'], 'and no event comes twice');
   });
 
-  it('sends one that fails among others after them, and loses none', async () => {
+  it('sends an event that failed after the others, and loses none', async () => {
     const { clock, main, publisher } = setUp(asynchronous);
     main.fails((id) => (id === '2' ? down() : null));
     await Promise.all(['1', '2', '3'].map((id) => publisher.publish(event(id))));
@@ -326,7 +326,7 @@ describe('an asynchronous source', () => {
     assert.deepEqual(main.published, ['1', '2', '3']);
   });
 
-  it('sends the next at once when its own places are free again', async () => {
+  it('sends the next event at once when one of its own slots is free again', async () => {
     let inFlight = 0;
     const { clock, main, publisher } = setUp({
       ...asynchronous,
@@ -367,7 +367,7 @@ describe('an asynchronous source', () => {
     assert.deepEqual(dropping.main.published, ['1']);
   });
 
-  it('sends what waits in memory when it closes, and gives up what no channel takes', async () => {
+  it('sends what waits in memory when it closes, and drops what no channel accepts', async () => {
     const { main, publisher } = setUp(asynchronous);
     for (const id of ['1', '2', '3']) void publisher.publish(event(id));
     await publisher.close(5_000);
@@ -381,7 +381,7 @@ describe('an asynchronous source', () => {
     await closing;
   });
 
-  it('goes on with other settings: what waits goes to the channel that is there now', async () => {
+  it('continues with new settings: waiting events go to the current channel', async () => {
     const { clock, main, publisher, source } = setUp(asynchronous);
     main.fails(down);
     for (const id of ['1', '2']) await publisher.publish(event(id));
@@ -393,7 +393,7 @@ describe('an asynchronous source', () => {
     assert.deepEqual([main.published, next.published], [[], ['1', '2', '3']]);
   });
 
-  it('sends what waits for a channel that it does not lead to any more, and once when that comes back', async () => {
+  it('still sends waiting events to a channel that it no longer feeds, and only once if that comes back', async () => {
     const { clock, main, publisher, source } = setUp(asynchronous);
     main.fails(down);
     for (const id of ['1', '2']) await publisher.publish(event(id));
@@ -407,7 +407,7 @@ describe('an asynchronous source', () => {
     assert.deepEqual(main.published, ['1', '2', '4']);
   });
 
-  it('ends, when it is retired, with the last event that it has', async () => {
+  it('ends with its last waiting event when it is retired', async () => {
     const { clock, main, publisher } = setUp(asynchronous);
     main.fails(down);
     for (const id of ['1', '2']) await publisher.publish(event(id));

@@ -76,7 +76,7 @@ async function setUp(test: TestContext, components: Components) {
 describe('a source of the kind channel', () => {
   const source = { unique_id: 'shop', kind: 'channel', name: 'one' };
 
-  it('brings the events of its channel into another one, as its own', async (test) => {
+  it('copies the events of its channel into another one, as its own', async (test) => {
     const { delivered, got } = await setUp(test, {
       sources: [source],
       triggers: [{ unique_id: 'seen', kind: 'log' }],
@@ -88,7 +88,7 @@ describe('a source of the kind channel', () => {
     assert.equal(delivered.length, 2);
   });
 
-  it('lets triggers read its channel without bringing the events anywhere', async (test) => {
+  it('lets triggers read its channel without copying the events', async (test) => {
     const { delivered, got } = await setUp(test, {
       sources: [source],
       triggers: [{ unique_id: 'seen', kind: 'log' }],

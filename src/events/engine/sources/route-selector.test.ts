@@ -31,7 +31,7 @@ const texts = [
   'missing > 1',
 ];
 
-describe('what routers select', () => {
+describe('the selection of routers', () => {
   it('is the same with many filters as with each of them alone', () => {
     const filters = fc.uniqueArray(fc.constantFrom(...texts), { minLength: 1 });
     fc.assert(
@@ -43,7 +43,7 @@ describe('what routers select', () => {
     );
   });
 
-  it('is of the source of the event', () => {
+  it('considers only the routers of the source of the event', () => {
     const many = texts.map((text) => route('a', text.replace('datanone', 'datanone')));
     const selects = createRouteSelector([...many, route('b', "type = 'other'"), route('c', '')]);
     const event = numberedEvent('1');

@@ -33,7 +33,7 @@ describe('the source of an event', () => {
     assert.equal(sourceIn('b', '/shop/orders', 'gw'), 'gw');
   });
 
-  it('is, of what others published, the one with the id that they give, before one with the name', () => {
+  it('for events of others, is the source with the given id before the one with the name', () => {
     assert.equal(sourceIn('a', 'shop'), 'shop');
     assert.equal(sourceIn('a', '/shop/orders'), '/shop/orders');
     assert.equal(sourceIn('a', 'other'), '/shop/orders');
@@ -47,7 +47,7 @@ describe('the source of an event', () => {
     assert.equal(sourceIn('a', 'b'), null);
   });
 
-  it('is, of a dead letter, the one whose channel it is, before the one of the event', () => {
+  it('for a dead letter, is the source of its channel before that of the event', () => {
     assert.equal(sourceIn('b', '/gateway/requests', 'gw', 'exhausted'), 'rest');
     assert.equal(sourceIn('a', '/gateway/requests', 'gw', 'exhausted'), 'gw');
   });

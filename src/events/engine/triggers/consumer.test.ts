@@ -101,14 +101,14 @@ function setUp({ outcomes, ...setup }: Setup) {
 }
 
 describe('a consumer', () => {
-  it('brings each event to its processor once, when that takes it', async () => {
+  it('delivers each event to its processor once if that accepts it', async () => {
     const { counters, handle, seen } = setUp({ outcomes: [done] });
     await handle(numberedEvent('1'), numberedEvent('2'));
     assert.deepEqual(seen, ['1', '2']);
     assert.equal(counters.delivered, 2);
   });
 
-  it('lets go of what no router leads to it', async () => {
+  it('settles events that no router selects for it', async () => {
     const { counters, handle, seen } = setUp({
       outcomes: [done],
       subscription: { wants: ({ attributes }) => attributes.id === '2' },
@@ -146,7 +146,7 @@ describe('a consumer', () => {
     ],
   ];
   for (const [what, setup, attempts, reason] of endings)
-    it(`has an event that ${what}`, async () => {
+    it(`treats an event that ${what} correctly`, async () => {
       const { box, letters } = letterBox();
       const { handle, seen } = setUp({
         trigger: { deadLetters: channelDeadLetters(99) },
@@ -170,7 +170,7 @@ describe('a consumer', () => {
       );
     });
 
-  it('takes for a dead letter only the message that is one, in whatever process it comes again', async () => {
+  it('recognizes a dead letter by its message, in any process', async () => {
     const kept: string[] = [];
     const { box } = letterBox();
     const letters: TriggerLetters = {
@@ -250,7 +250,7 @@ describe('a consumer', () => {
     );
   });
 
-  it('makes a dead letter of what ended the process five times, without another attempt', async () => {
+  it('makes a dead letter of an event that crashed the process five times, without another attempt', async () => {
     const { box, letters } = letterBox();
     const channel = messages([{ crashes: 4 }, { crashes: 5, attempt: 3 }]);
     const { handle, seen } = setUp({ outcomes: [done], letters: box, channel });
@@ -262,7 +262,7 @@ describe('a consumer', () => {
     );
   });
 
-  it('handles what two crashes had a hand in alone, so that no other is taken for what caused them', async () => {
+  it('handles an event alone after it was in flight in two crashes, so that others are not blamed', async () => {
     const channel = messages([
       { crashes: 0 },
       { crashes: 2 },
@@ -397,7 +397,7 @@ describe('a consumer', () => {
     assert.equal(context.activity.counters.retried, 0);
   });
 
-  it('finishes what is with the processor when it stops, and releases the rest as if it was never received', async () => {
+  it('finishes events in the processor when it stops, and releases the rest as if never received', async () => {
     const release = Promise.withResolvers<void>();
     const { channel, consumer } = setUpTrigger({
       async process() {
@@ -416,7 +416,7 @@ describe('a consumer', () => {
     assert.ok(rest.every(({ attempt, crashes }) => attempt === 1 && crashes === 0));
   });
 
-  it('asks its channel for nothing while it has enough in hand', async () => {
+  it('requests nothing from its channel while its buffer is full', async () => {
     const plain = createMemoryChannel({ now: () => 0 });
     let asked = 0;
     const count = <Args extends unknown[], Result>(work: (...args: Args) => Result) => {
@@ -582,7 +582,7 @@ describe('a consumer', () => {
       await consumer.stop();
     });
 
-  it('takes a processor that throws for one that failed, and gives back what its limits gave', async () => {
+  it('treats a processor that throws as failed, and releases its limits', async () => {
     const { box, letters } = letterBox();
     const { handle } = setUp({
       outcomes: [done],
@@ -607,7 +607,7 @@ describe('a consumer', () => {
     );
   });
 
-  it('tells its channel again what became of an event, when that did not take it', async () => {
+  it('settles an event again if the channel did not accept that', async () => {
     const memory = createMemoryChannel({ now: () => performance.now() });
     let failures = 1;
     const { handle, seen } = setUp({

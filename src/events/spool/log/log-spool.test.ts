@@ -84,7 +84,7 @@ describe('a storage whose disk is damaged', () => {
     assert.ok(readdirSync(folder).some((name) => name.startsWith('damaged-')));
   });
 
-  it('has every record that was written whole, wherever the last write ended', async (test) => {
+  it('keeps every record that was written completely, wherever the last write ended', async (test) => {
     const { files, folder, ids } = await written(test);
     const last = join(folder, files.at(-1) ?? '');
     const whole = readFileSync(last);
@@ -100,7 +100,7 @@ describe('a storage whose disk is damaged', () => {
     }
   });
 
-  it('goes on when a segment cannot be read any more, and counts what is lost', async (test) => {
+  it('continues when a segment is unreadable, and counts what is lost', async (test) => {
     const folder = temporaryFolder(test);
     const first = await openIn(folder);
     for (let index = 0; index < 20; index += 1) await first.add(event(`${index}`), ['a'], FOREVER);
@@ -167,7 +167,7 @@ describe('a storage whose disk is full', () => {
     await spool.close();
   });
 
-  it('drops what is new where it is told to, and nothing that it has', async () => {
+  it('drops new events if configured so, and none that it has', async () => {
     const disk = fullDisk();
     const spool = await open(disk, 'drop');
     await spool.add(event('1'), ['a'], FOREVER);

@@ -65,7 +65,7 @@ describe('a log in an object store', () => {
     assert.equal(s3.objects.has(`/bucket/claims/log/segments/${String(claim).padStart(12, '0')}`), false);
   });
 
-  it('takes an answer that was lost for what it was', async () => {
+  it('detects that a write with a lost answer succeeded', async () => {
     const log = await openLog(s3Url('lost'), 'first');
     await log.open(0);
     let left = 1;
@@ -84,7 +84,7 @@ describe('a log in an object store', () => {
     assert.equal((await log.read(two)).toString(), 'two');
   });
 
-  it('is tried again when the store fails for a moment, and says what it answered when it stays so', async () => {
+  it('retries when the store fails for a moment, and reports its answer if it keeps failing', async () => {
     const log = await openLog(s3Url('faults'), 'first');
     await log.open(0);
     const faults: (number | 'cut')[] = [500, 'cut', 503];
@@ -96,7 +96,7 @@ describe('a log in an object store', () => {
     assert.ok((await log.write(bytes('two'))) > 0);
   });
 
-  it('does not open without credentials, or at no address', async () => {
+  it('does not open without credentials or address', async () => {
     await assert.rejects(openObjects('s3://bucket/x', { ...input, variable: () => undefined }), /AWS_ACCESS/);
     for (const wrong of ['s3://', 'https://host/x', 'nowhere'])
       await assert.rejects(openObjects(wrong, input), /EVENTS_DFS_URL/);

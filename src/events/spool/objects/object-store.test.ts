@@ -48,7 +48,7 @@ for (const [name, { address, skip = false }] of Object.entries(kinds))
       return store;
     };
 
-    it('makes an object once, and puts and removes others', async (t) => {
+    it('creates an object only once, and writes and removes others', async (t) => {
       const store = await open(t, 'objects');
       assert.equal(await store.get('a/1'), null);
       assert.deepEqual(await store.list('a/'), []);
