@@ -2,7 +2,8 @@ import { GatewayError } from '../../lib/error.ts';
 import type { ConversationCodec, TranslationCodec } from '../codec.ts';
 import { withFilesAsText } from '../files/text-file.ts';
 import { textOf } from '../json/values.ts';
-import { type Concept, type ConceptNames, concepts } from '../model/concept.ts';
+import { type Concept, type ConceptNames, type ConceptRow, concepts } from '../model/concept.ts';
+import { type Content, contentOf } from '../model/content.ts';
 import type {
   Conversation,
   EncryptedReasoning,
@@ -38,6 +39,8 @@ export interface Adapted {
   /** What the client asked for and the target cannot say, in the client's own words. */
   dropped: string[];
   tools: ToolNames;
+  /** Whether the client set marks for the prompt cache. */
+  hasMarks: boolean;
   /** Passed to the encoder of its tools; null where nothing of them is cached. */
   written: WrittenTools | null;
 }
@@ -75,14 +78,15 @@ export function adapt(requested: Conversation, route: Route): Adapted {
     ...own.filter((concept) => words.expressible.has(concept) && isMissed(concept)),
   ];
   const unsupported = [...own, ...words.refused];
-  const dropped = missingConcepts(requested, missing, wordOf, to.format);
-  const conversation = withContextInText(requested, canExpress);
+  const content = contentOf(requested);
+  const dropped = missingConcepts(requested, content, missing, wordOf, to.format);
+  const conversation = withContextInText(requested, content, canExpress);
   const fields = conversation.extras?.format === to.format ? null : conversation.extras?.fields;
   dropped.push(...Object.keys(fields ?? {}));
   if (!to.conversation.tools.namespaces)
     dropped.push(...Object.keys(conversation.namespaces).map((name) => `tools.${name}.description`));
   const target = { format: to.format, name: dialect.schema };
-  const expressible = withoutConcepts(conversation, unsupported);
+  const expressible = withoutConcepts(conversation, content, unsupported);
   const offered = adaptedTools(expressible.tools, route);
   dropped.push(...offered.dropped);
   const names = toolNames(offered.names);
@@ -90,12 +94,13 @@ export function adapt(requested: Conversation, route: Route): Adapted {
   const fitted: Conversation = {
     ...expressible,
     cacheKey: canExpress('cacheKey')
-      ? (conversation.cacheKey ?? keyForMarks(conversation, to.conversation, canExpress))
+      ? (conversation.cacheKey ?? keyForMarks(conversation, content, to.conversation, canExpress))
       : null,
     tools: offered.fitted,
     output: fitOutput(conversation.output, target, wordOf('schemaOutput'), dropped),
     messages: ownMessages(
-      shownMessages(expressible, to.conversation),
+      shownMessages(expressible, content, to.conversation),
+      content,
       { format: to.format, owner, searchCalls, googleSignatures: dialect.googleSignatures },
       dropped,
     ),
@@ -106,6 +111,7 @@ export function adapt(requested: Conversation, route: Route): Adapted {
     conversation: canExpress('allowedTools') ? bridged : tellingAllowedTools(bridged),
     dropped: [...new Set(dropped)].sort(),
     tools: names,
+    hasMarks: content.marks,
     written: offered.written,
   };
 }
@@ -140,7 +146,12 @@ function bridgingOf({ dialect, to }: Route): Omit<Bridging, 'names'> {
 }
 
 /** The messages with what they show where the target can see it. */
-function shownMessages({ messages }: Conversation, { answerImages, names }: ConversationCodec): Message[] {
+function shownMessages(
+  { messages }: Conversation,
+  { media }: Content,
+  { answerImages, names }: ConversationCodec,
+): Message[] {
+  if (!media) return messages;
   const shown = answerImages ? messages : withoutAnswerImages(messages);
   if (names.fileInput !== undefined) return shown;
   return mapChanged(shown, (message) =>
@@ -167,17 +178,22 @@ export function wordsOf({
  * name their session there, whose requests begin alike.
  */
 function keyForMarks(
-  conversation: Conversation,
+  { userId }: Conversation,
+  { marks }: Content,
   { onTrial = [] }: ConversationCodec,
   canExpress: (concept: Concept) => boolean,
 ): string | null {
   const isMarked = canExpress('cacheMarks') && !onTrial.includes('cacheMarks');
-  return !isMarked && concepts.cacheMarks.isRequested(conversation) ? conversation.userId : null;
+  return !isMarked && marks ? userId : null;
 }
 
 /** What a model or a server refuses must not be written: it would answer nothing else. */
-function withoutConcepts(conversation: Conversation, unsupported: readonly Concept[]): Conversation {
-  const isUnmarked = unsupported.includes('cacheMarks') && concepts.cacheMarks.isRequested(conversation);
+function withoutConcepts(
+  conversation: Conversation,
+  { marks }: Content,
+  unsupported: readonly Concept[],
+): Conversation {
+  const isUnmarked = marks && unsupported.includes('cacheMarks');
   const silenced = unsupported.some((concept) => concept === 'stop' || concept in silences);
   if (!isUnmarked && !silenced) return conversation;
   const own = isUnmarked ? withoutCacheMarks(conversation) : { ...conversation };
@@ -203,14 +219,15 @@ const silences = {
 
 function missingConcepts(
   conversation: Conversation,
+  content: Content,
   missing: readonly Concept[],
   wordOf: (concept: Concept) => string,
   target: WireFormat,
 ): string[] {
   const dropped: string[] = [];
   for (const concept of missing) {
-    const { isRequested, without } = concepts[concept];
-    if (!isRequested(conversation)) continue;
+    const { isRequested, within, without }: ConceptRow = concepts[concept];
+    if ((within !== undefined && !content[within]) || !isRequested(conversation)) continue;
     const name = wordOf(concept);
     if (without === 'refuse') throw refusal(name, `${target} has no way to say "${name}"`);
     dropped.push(name);
@@ -272,8 +289,8 @@ interface Owner {
 }
 
 /** The messages without what belongs to another target. */
-function ownMessages(messages: Message[], target: Owner, dropped: string[]): Message[] {
-  if (!messages.some(({ parts }) => parts.some(mayBelong))) return messages;
+function ownMessages(messages: Message[], { owned }: Content, target: Owner, dropped: string[]): Message[] {
+  if (!owned) return messages;
   return messages.flatMap((message) =>
     message.parts.some(mayBelong) ? ownMessage(message, target, dropped) : [message],
   );

@@ -1,5 +1,6 @@
 import { isTextFile } from '../files/text-file.ts';
 import type { Concept } from '../model/concept.ts';
+import type { Content } from '../model/content.ts';
 import type {
   Conversation,
   Message,
@@ -17,9 +18,11 @@ import { mapChanged } from './map-changed.ts';
  */
 export function withContextInText(
   conversation: Conversation,
+  { media, names }: Content,
   canExpress: (concept: Concept) => boolean,
 ): Conversation {
   const { messages, output } = conversation;
+  if (!media && !names && output.kind !== 'schema') return conversation;
   const named = canExpress('participants') ? messages : mapChanged(messages, withParticipant);
   const keptOnFiles = canExpress('fileNames');
   const withNames = mapChanged(named, (message) => withFileNames(message, keptOnFiles));

@@ -1,4 +1,5 @@
 import { isTextFile } from '../files/text-file.ts';
+import type { Content } from './content.ts';
 import type { Conversation, Part, Source, Tool, WebSearchTool } from './conversation.ts';
 
 /** What a request may ask for and not every format can say. */
@@ -8,6 +9,8 @@ export interface ConceptRow {
    * enforces it on the answer, whether or not the request carries it. `tell`: it is written into the text (`in-text.ts`).
    */
   without: 'drop' | 'refuse' | 'hold' | 'tell';
+  /** What the conversation has where it is asked for; absent where its fields or tools ask for it. */
+  within?: keyof Content;
   /** Whether the request asks for it. */
   isRequested(conversation: Conversation): boolean;
 }
@@ -50,6 +53,7 @@ export const concepts = {
   cacheKey: { without: 'drop', isRequested: ({ cacheKey }) => isSet(cacheKey) },
   cacheMarks: {
     without: 'drop',
+    within: 'marks',
     isRequested: (conversation) =>
       deepPart(conversation, isMarked) ||
       conversation.system.some(isMarked) ||
@@ -76,49 +80,64 @@ export const concepts = {
     without: 'refuse',
     isRequested: (all) => somePart(all, ({ type }) => type === 'tool-call' || type === 'tool-result'),
   },
-  imageInput: { without: 'refuse', isRequested: (all) => deepPart(all, ({ type }) => type === 'image') },
+  imageInput: {
+    without: 'refuse',
+    within: 'media',
+    isRequested: (all) => deepPart(all, ({ type }) => type === 'image'),
+  },
   /** Images that the provider has to fetch. */
   imageUrls: {
     without: 'refuse',
+    within: 'media',
     isRequested: (all) => deepPart(all, (part) => part.type === 'image' && part.source.kind === 'url'),
   },
   /** How closely to look at an image. */
   imageDetail: {
     without: 'drop',
+    within: 'media',
     isRequested: (all) =>
       deepPart(all, (part) => part.type === 'image' && part.detail !== undefined && part.detail !== 'auto'),
   },
-  audioInput: { without: 'refuse', isRequested: (all) => deepPart(all, ({ type }) => type === 'audio') },
+  audioInput: {
+    without: 'refuse',
+    within: 'media',
+    isRequested: (all) => deepPart(all, ({ type }) => type === 'audio'),
+  },
   /** Documents that are more than text, which every format can say. */
   fileInput: {
     without: 'refuse',
+    within: 'media',
     isRequested: (all) => deepPart(all, (part) => part.type === 'file' && !isTextFile(part)),
   },
   /** Names of documents that are more than text; of pictures no format has any. */
   fileNames: {
     without: 'tell',
+    within: 'media',
     isRequested: (all) =>
       deepPart(all, (part) => part.type === 'file' && part.name !== undefined && !isTextFile(part)),
   },
   /** Which of several users says something. */
   participants: {
     without: 'tell',
+    within: 'names',
     isRequested: ({ messages }) =>
       messages.some(({ name, role }) => name !== undefined && role !== 'assistant'),
   },
   /** Which of several assistants said something: in its text, models would write the like themselves. */
   assistantNames: {
     without: 'drop',
+    within: 'names',
     isRequested: ({ messages }) =>
       messages.some(({ name, role }) => name !== undefined && role === 'assistant'),
   },
   /** Documents that the answer shall cite by their places. */
   citedDocuments: {
     without: 'drop',
+    within: 'media',
     isRequested: (all) => deepPart(all, (part) => part.type === 'file' && part.citations === true),
   },
   /** A file that was uploaded to one vendor. */
-  uploads: { without: 'refuse', isRequested: (all) => deepPart(all, isUpload) },
+  uploads: { without: 'refuse', within: 'media', isRequested: (all) => deepPart(all, isUpload) },
   /** A call that the answer must have. */
   forcedCall: {
     without: 'drop',

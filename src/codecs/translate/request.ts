@@ -33,6 +33,8 @@ export interface RequestRoute {
   fit?: FitSchema | undefined;
   /** Where what tools became is kept for other requests of the conversation by the same route. */
   shared?: SharedTools | undefined;
+  /** Turns that may have fields which are not read; absent for all. */
+  unknownTurns?: readonly unknown[] | undefined;
   /** The conversation that is meant by the one in the request: with earlier turns, or with an answer that was begun. */
   complete?(conversation: Conversation): Conversation;
   /** Adds what one server requires besides to the request in its format. */
@@ -76,7 +78,7 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
   const wordOf = (concept: Concept) => clientWord(from.conversation, concept, request);
   const wordsOf = (some: readonly Concept[]) =>
     some.filter((concept) => concepts[concept].isRequested(completed)).map(wordOf);
-  const { conversation, dropped, tools, written } = adapt(completed, {
+  const { conversation, dropped, hasMarks, tools, written } = adapt(completed, {
     from,
     to,
     dialect,
@@ -87,10 +89,8 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
     model,
     unwanted: unwantedAt(to, { marks, refused }),
   });
-  const marked = withLatestCacheMarks(
-    conversation,
-    to.conversation.mostCacheMarks ?? Number.POSITIVE_INFINITY,
-  );
+  const mostMarks = to.conversation.mostCacheMarks ?? Number.POSITIVE_INFINITY;
+  const marked = hasMarks ? withLatestCacheMarks(conversation, mostMarks) : conversation;
   const unencodable: Concept[] = marked === conversation ? [] : ['cacheMarks'];
   const plain = to.conversation.encodeRequest({ ...marked, model }, dialect, unencodable, written);
   const addsTurn = to.conversation.addsTurn?.(plain) ?? false;
@@ -119,7 +119,7 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
 }
 
 /** What is not read of a request. Of the fields beside its turns that is known where other requests have the same. */
-function unreadIn(request: JsonObject, { from, shared, to }: RequestRoute): readonly string[] {
+function unreadIn(request: JsonObject, { from, shared, to, unknownTurns }: RequestRoute): readonly string[] {
   const { conversation, requestFields } = from;
   const { readable, spelling } = conversation;
   const unread = (fields: JsonObject) =>
@@ -127,7 +127,7 @@ function unreadIn(request: JsonObject, { from, shared, to }: RequestRoute): read
   const { turns } = requestFields;
   if (shared === undefined || turns === undefined) return unread(request);
   shared.unread ??= unread({ ...request, [turns]: null });
-  return [...shared.unread, ...unread({ [turns]: request[turns] })];
+  return [...shared.unread, ...unread({ [turns]: unknownTurns ?? request[turns] })];
 }
 
 /** What may not be said of the prompt cache: marks that were refused, and a key that only marks would speak for. */
