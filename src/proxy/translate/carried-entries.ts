@@ -8,6 +8,8 @@ export interface ReadEntries {
   entries: readonly unknown[];
   /** JSON that was made of some of the entries, in UTF-8; null where that cannot be said. */
   write(json: string): Buffer | null;
+  /** The same for entries that were written before. */
+  rewrite(json: string): Buffer | null;
   /** Whether all that was said in the entries has been written. */
   isWritten(): boolean;
 }
@@ -67,6 +69,7 @@ export function carryEntries(body: Buffer, start: number, end: number): ReadEntr
     : {
         entries,
         write: (json) => restoreTexts(json, texts, unwritten),
+        rewrite: (json) => restoreTexts(json, texts, new Set(texts)),
         isWritten: () => unwritten.size === 0,
       };
 }
@@ -76,9 +79,8 @@ export function readEntries(body: Buffer, start: number, end: number): ReadEntri
   const text = body.toString('utf8', start, end);
   const isWide = text.length < end - start;
   const entries = entriesOf(`[${text}]`);
-  return entries === null
-    ? null
-    : { entries, write: (json) => jsonBytes(json, isWide), isWritten: () => true };
+  const write = (json: string) => jsonBytes(json, isWide);
+  return entries === null ? null : { entries, write, rewrite: write, isWritten: () => true };
 }
 
 function entriesOf(json: string): readonly unknown[] | null {

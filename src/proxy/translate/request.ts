@@ -148,7 +148,7 @@ function translateObject(
   format: WireFormat,
   { prefix, cacheMarks, fit, outputCap, refusedFields }: TranslationOptions,
   request: JsonObject,
-  { onConversation, shared }: Partial<Parameters<Translate<unknown>>[1]> = {},
+  { amend, onConversation, shared, unknownTurns }: Partial<Parameters<Translate<unknown>>[1]> = {},
 ): Omit<TranslationResult, 'body'> & { encoded: JsonObject } {
   const { body, conversation, ...rest } = translateConversation(request, {
     from: conversationCodec(format),
@@ -158,6 +158,7 @@ function translateObject(
     owner: ownerOf(target),
     fit,
     shared,
+    unknownTurns,
     refused: refusedFields,
     most: outputCap,
     cacheMarks,
@@ -166,7 +167,10 @@ function translateObject(
       const whole = responseState === null ? read : conversationOf(read, responseState);
       return prefix === '' ? whole : continued(whole, prefix, textTokens(Buffer.byteLength(prefix)));
     },
-    amend: (encoded) => (prefix === '' ? encoded : withPrefill(encoded, target)),
+    amend(encoded) {
+      const amended = amend?.(encoded) ?? encoded;
+      return prefix === '' ? amended : withPrefill(amended, target);
+    },
   });
   const { includeUsage, messages, stream, tools } = conversation;
   return {

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { COMMA } from '../../codecs/json/bytes.ts';
 import type { JsonObject } from '../../codecs/json/values.ts';
 import { jsonBytes } from './json-bytes.ts';
-import { type Beginning, copyOf } from './settled-conversation.ts';
-import type { Cut } from './stand-ins.ts';
+import { type Beginning, copyOf, type SettledRun } from './settled-conversation.ts';
 
 /** Stands in the text of a request where its list of turns belongs. */
 const MARK = randomBytes(10).toString('hex');
@@ -21,16 +20,22 @@ export function entriesJson<T extends Buffer | null>(
 
 const nothing = Buffer.alloc(0);
 
-/**
- * The translation as JSON, in pieces: what is the same as before is not written anew, and not copied.
- * @param last the entries behind all others
- */
+/** Entries of the target's list as they are sent. */
+export interface SentEntries {
+  /** Before all settled exchanges. */
+  first: readonly unknown[];
+  /** Settled runs that are not sent as they are kept. */
+  runs: ReadonlyMap<SettledRun, readonly Buffer[]>;
+  /** Behind all others, as JSON. */
+  last: Buffer;
+}
+
+/** The translation as JSON, in pieces: what is the same as before is not written anew, and not copied. */
 export function written(
   beginning: Beginning,
   translated: JsonObject,
   list: string,
-  { first }: Pick<Cut, 'first'>,
-  last: Buffer,
+  { first, last, runs }: SentEntries,
 ): readonly Buffer[] {
   const value = { ...translated, [list]: null };
   if (beginning.frame === null || !isSame(beginning.frame.value, value)) {
@@ -44,14 +49,18 @@ export function written(
     if (json.length > 0) pieces.push(pieces.length > 1 ? json : json.subarray(1));
   };
   if (first.length > 0 && beginning.first !== null) add(beginning.first.json);
-  for (const { translated: json } of beginning.settled) add(json);
+  for (const run of beginning.settled) {
+    const sent = runs.get(run);
+    if (sent === undefined) add(run.translated);
+    else for (const json of sent) add(json);
+  }
   add(last);
   pieces.push(beginning.frame.after);
   return pieces;
 }
 
 /** Whether two values are written alike. What was not read anew is the same object. */
-function isSame(one: unknown, other: unknown): boolean {
+export function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
   if (Array.isArray(one))

@@ -1,9 +1,10 @@
 import type { ExchangeShape } from '../../codecs/exchanges/shape.ts';
 import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
 import { emptySharedTools, type RequestRoute } from '../../codecs/translate/request.ts';
+import type { RecentEntries } from './recent-entries.ts';
 
 /** A run of exchanges, as they came and as they were translated. */
-interface SettledRun {
+export interface SettledRun {
   source: Buffer;
   /** Entries of the target's list, each behind a comma. */
   translated: Buffer;
@@ -11,6 +12,8 @@ interface SettledRun {
   calls: readonly string[];
   /** Calls without an id so far, by the name of the tool. */
   counts: ReadonlyMap<string, number>;
+  /** Its last entries as values, while the target looks at them; null until they are needed. */
+  recent: RecentEntries | null;
 }
 
 /** What is kept of a conversation. */
@@ -50,8 +53,8 @@ export interface TranslationRoute {
   shape: ExchangeShape;
   /** The field of the target's format that lists the turns. */
   list: string;
-  /** Whole exchanges at the end whose place the target looks at: they are always translated. */
-  last: number;
+  /** Turns of the user at whose ends the target may set marks for its prompt cache, from the last one on. */
+  marked: number;
   /** Bytes of text from which on the target does something else; 0 where it does not look at that. */
   enough: number;
   /** What the path of the request says. */
@@ -86,7 +89,10 @@ export function beginningOf(
 export function sizeOf({ first, frame, head, settled, tail }: Beginning): number {
   const written = (frame?.before.length ?? 0) + (frame?.after.length ?? 0) + (first?.json.length ?? 0);
   let size = 3 * (head.length + tail.length + written);
-  for (const { source, translated } of settled) size += source.length + translated.length + 256;
+  for (const { recent, source, translated } of settled) {
+    size += source.length + translated.length + 256;
+    if (recent !== null) size += 4 * (translated.length - recent.start);
+  }
   return size;
 }
 

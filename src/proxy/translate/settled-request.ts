@@ -6,6 +6,7 @@ import type { Conversation } from '../../codecs/model/conversation.ts';
 import type { RequestRoute } from '../../codecs/translate/request.ts';
 import { carryEntries, type ReadEntries, readEntries } from './carried-entries.ts';
 import { entriesEnd } from './list-span.ts';
+import { markedRuns, type Shown, shownOf } from './recent-entries.ts';
 import { entriesJson, written } from './settled-body.ts';
 import {
   type Beginning,
@@ -13,12 +14,16 @@ import {
   forgetFrom,
   readAround,
   repeatedIn,
+  type SettledRun,
   type TranslationRoute,
 } from './settled-conversation.ts';
-import { cutOut, type Run, runIn, standInOf } from './stand-ins.ts';
+import { type Cut, cutOut, type Run, runIn, standInOf } from './stand-ins.ts';
 
 /** Exchanges that become settled together: each time costs as much as translating one. */
 const TOGETHER = 2;
+
+/** Whole exchanges at the end that are always translated: no target looks at more of them, but to mark them. */
+const LAST = 1;
 
 /** Bytes of the first exchanges that are settled; fewer are translated as fast. */
 const LEAST_SETTLED = 2_048;
@@ -35,7 +40,11 @@ export type Translate<T> = (
   conversation: {
     /** Is shown the conversation that was read of it. */
     onConversation(read: Conversation): void;
+    /** Changes what it became before marks for the prompt cache are set in it. */
+    amend(encoded: JsonObject): JsonObject;
     shared: NonNullable<RequestRoute['shared']>;
+    /** Its turns that `ExchangeShape.side` does not know; absent for all. */
+    unknownTurns: readonly unknown[] | undefined;
   },
 ) => Translated<T>;
 
@@ -74,7 +83,7 @@ export function translateWith<T extends Named>(
   const least = Math.max(LEAST_SETTLED, 2 * route.enough);
   const isShort = count === 0 && (beginning.closed || until - from < least);
   const plan = isShort ? nothing : planOf(entries, route, count > 0);
-  if (count > 0 && plan.left < route.last) return whole();
+  if (count > 0 && plan.left < LAST) return whole();
   const run = beginning.closed || plan.cut === 0 ? null : spanOf(body, from, plan);
   const settles = run !== null && (count > 0 || run.end - run.start >= least);
   const parts = partsOf(beginning, entries, settles ? plan : nothing, shape);
@@ -92,7 +101,10 @@ export function translateWith<T extends Named>(
     ...(settles ? standInOf(shape, 1) : []),
     ...parts.last,
   ];
+  const shown = shownOf(beginning, Math.max(0, route.marked - LAST));
+  if (shown === null) return null;
   const seen: Run[] = [];
+  const cuts: Cut[] = [];
   const { shared } = beginning;
   const { body: translated, rest } = translate(
     { ...request, [shape.list]: list, ...route.named },
@@ -103,43 +115,97 @@ export function translateWith<T extends Named>(
           : null;
         if (ownRun !== null) seen.push(ownRun);
       },
+      amend(encoded) {
+        const items = listOf(encoded[route.list]);
+        const cut = hasStandIn ? cutOut(items, settles) : { first: [], standIn: [], run: [], last: items };
+        if (cut === null) return encoded;
+        cuts.push(cut);
+        return { ...encoded, [route.list]: entriesOf(cut, shown) };
+      },
       shared,
+      unknownTurns: count > 0 && plan.isPlain ? first : undefined,
     },
   );
-  const items = listOf(translated[route.list]);
-  const cut = hasStandIn ? cutOut(items, settles) : { first: [], run: [], last: items };
+  const [cut] = cuts;
   const [ownRun] = seen;
-  const runJson = cut === null ? null : entriesJson(cut.run, read.write);
-  const lastJson = cut === null ? null : entriesJson(cut.last, read.write);
-  if (cut !== null && (runJson === null || lastJson === null || !read.isWritten())) {
+  const sent = cut === undefined ? null : sentOf(listOf(translated[route.list]), cut, shown);
+  const runJson = cut === undefined ? null : entriesJson(cut.run, read.write);
+  const lastJson = sent === null ? null : entriesJson(sent.last, read.write);
+  if (cut !== undefined && sent !== null && (runJson === null || lastJson === null || !read.isWritten())) {
     beginning.readsAll = true;
     return translateWith(beginning, body, route, translate);
   }
   if (
     runJson === null ||
     lastJson === null ||
-    cut === null ||
+    cut === undefined ||
+    sent === null ||
     (hasStandIn && (ownRun === undefined || !areNamedAlike(beginning, ownRun, rest)))
   ) {
     beginning.closed = true;
     return whole();
   }
+  const runs = markedRuns(shown, sent.shown);
   if (run !== null && settles && ownRun !== undefined) {
     if (count === 0) {
       beginning.head = copyOf(body, 0, run.start);
       beginning.request = { ...request, [shape.list]: [...first, ...parts.before] };
       beginning.counts = parts.counts.before;
     }
-    const source = copyOf(body, run.start, run.end);
-    beginning.settled.push({
-      source,
+    const settledRun: SettledRun = {
+      source: copyOf(body, run.start, run.end),
       translated: copyOf(runJson),
       calls: ownRun.calls,
       counts: parts.counts.run,
-    });
+      recent: null,
+    };
+    beginning.settled.push(settledRun);
     for (const id of ownRun.calls) beginning.calls.add(id);
+    if (sent.run.some((entry, index) => entry !== cut.run[index])) {
+      const markedJson = entriesJson(sent.run, read.rewrite);
+      if (markedJson !== null) runs.set(settledRun, [markedJson]);
+    }
   }
-  return { body: written(beginning, translated, route.list, cut, lastJson), rest };
+  const { first: firstSent } = sent;
+  return {
+    body: written(beginning, translated, route.list, { first: firstSent, runs, last: lastJson }),
+    rest,
+  };
+}
+
+/** The entries of the target's list before marks are set. What stands for settled exchanges stays where not all of them are shown. */
+function entriesOf({ first, last, run, standIn }: Cut, { isAll, values }: Shown): readonly unknown[] {
+  return [...first, ...(isAll ? [] : standIn), ...values, ...run, ...last];
+}
+
+/** The same entries with their marks. */
+interface MarkedEntries {
+  first: readonly unknown[];
+  /** Of the settled ones those that were shown. */
+  shown: readonly unknown[];
+  run: readonly unknown[];
+  last: readonly unknown[];
+}
+
+/** What became of `entriesOf`; null where they are others, or what stands for settled exchanges has become something else. */
+function sentOf(
+  entries: readonly unknown[],
+  { first, last, run, standIn }: Cut,
+  shown: Shown,
+): MarkedEntries | null {
+  const { isAll, values } = shown;
+  const others = isAll ? [] : standIn;
+  const [afterFirst, afterOthers] = [first.length, first.length + others.length];
+  const afterShown = afterOthers + values.length;
+  const afterRun = afterShown + run.length;
+  if (entries.length !== afterRun + last.length) return null;
+  if (others.some((entry, index) => entry !== entries[afterFirst + index])) return null;
+  return {
+    first: entries.slice(0, afterFirst),
+    shown: entries.slice(afterOthers, afterShown),
+    run: entries.slice(afterShown, afterRun),
+    last: entries.slice(afterRun),
+  };
 }
 
 /**
@@ -167,17 +233,20 @@ interface Plan {
   /** 0 where none is to be settled. */
   cut: number;
   left: number;
+  /** Whether all entries from there on are sides of exchanges. */
+  isPlain: boolean;
 }
 
-const nothing: Plan = { begin: 0, cut: 0, left: 0 };
+const nothing: Plan = { begin: 0, cut: 0, left: 0, isPlain: false };
 
 /** @param follows whether settled exchanges stand before the entries */
-function planOf(entries: readonly unknown[], { last, shape }: TranslationRoute, follows: boolean): Plan {
+function planOf(entries: readonly unknown[], { shape }: TranslationRoute, follows: boolean): Plan {
   const starts: number[] = [];
   let before: Side | null = null;
   const begin = follows ? 0 : entries.findIndex((entry) => shape.side(entry) === 'answer');
   if (begin === -1) return nothing;
-  for (let index = begin; index < entries.length; index += 1) {
+  let index = begin;
+  for (; index < entries.length; index += 1) {
     const side = shape.side(entries[index]);
     if (side === null || (starts.length === 0 && side !== 'answer')) break;
     if (side === 'answer' && before !== 'answer') starts.push(index);
@@ -185,8 +254,8 @@ function planOf(entries: readonly unknown[], { last, shape }: TranslationRoute, 
   }
   // One that is not answered yet.
   const open = before === 'answer' ? 1 : 0;
-  const cut = starts.length - open - last < TOGETHER ? 0 : (starts[starts.length - open - last] ?? 0);
-  return { begin, cut, left: starts.length - open };
+  const cut = starts.length - open - LAST < TOGETHER ? 0 : (starts[starts.length - open - LAST] ?? 0);
+  return { begin, cut, left: starts.length - open, isPlain: index === entries.length };
 }
 
 function spanOf(body: Buffer, from: number, { begin, cut }: Plan): { start: number; end: number } | null {
@@ -209,14 +278,18 @@ function partsOf(
   { begin, cut }: Plan,
   shape: ExchangeShape,
 ): Parts | null {
-  const counts = new Map(settled.at(-1)?.counts ?? before);
+  const earlier = settled.at(-1)?.counts ?? before;
+  const pieces = [entries.slice(0, begin), entries.slice(begin, cut), entries.slice(cut)] as const;
+  const { withIds } = shape;
+  if (withIds === undefined)
+    return { before: pieces[0], run: pieces[1], last: pieces[2], counts: { before: earlier, run: earlier } };
+  const counts = new Map(earlier);
   const after: ReadonlyMap<string, number>[] = [];
-  const pieces = [entries.slice(0, begin), entries.slice(begin, cut), entries.slice(cut)].map((piece) => {
-    const named = shape.withIds === undefined ? piece : shape.withIds(piece, counts);
+  const [early, run, last] = pieces.map((piece) => {
+    const named = withIds(piece, counts);
     after.push(new Map(counts));
     return named;
   });
-  const [early, run, last] = pieces;
   if (!early || !run || !last) return null;
   return { before: early, run, last, counts: { before: after[0] ?? counts, run: after[1] ?? counts } };
 }

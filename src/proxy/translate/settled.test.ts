@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Target } from '../../combos/routing/resolve.ts';
+import { anthropicCompatible } from '../../providers/anthropic-compatible.ts';
 import { openaiCompatible } from '../../providers/openai-compatible.ts';
 import { listSpan } from './list-span.ts';
 import { translateRequest } from './request.ts';
@@ -32,6 +33,16 @@ function agentRequest(name: string, calls: number): Buffer {
       tools: [{ name: 'Read', input_schema: { type: 'object', properties: { n: { type: 'integer' } } } }],
     }),
   );
+}
+
+/** One answer of a chat request with so many calls, and their results. */
+function chatExchange(calls: number, index: number): object[] {
+  const ids = Array.from({ length: calls }, (_, call) => `c_${index}_${call}`);
+  const made = ids.map((id) => ({ id, type: 'function', function: { name: 'Read', arguments: '{}' } }));
+  return [
+    { role: 'assistant', content: null, tool_calls: made },
+    ...ids.map((id) => ({ role: 'tool', tool_call_id: id, content: `${index} `.repeat(400) })),
+  ];
 }
 
 function sent(body: Buffer, settled: SettledTurns | null, to = target): string {
@@ -132,6 +143,37 @@ describe('settled turns', () => {
       }
       assert.equal(settled.exchanges, store ? 0 : 8);
     }
+  });
+
+  it('get the marks for the prompt cache that they get where they are translated, also with many calls in one answer', () => {
+    const messages: Target = { ...target, provider: anthropicCompatible, format: 'anthropic-messages' };
+    const settled = createSettledTurns();
+    const request = (parallel: readonly number[]) =>
+      Buffer.from(
+        JSON.stringify({
+          model: 'm',
+          messages: [{ role: 'user', content: 'Go.' }, ...parallel.flatMap(chatExchange)],
+          tools: [
+            { type: 'function', function: { name: 'Read', parameters: { type: 'object', properties: {} } } },
+          ],
+        }),
+      );
+    const translate = (body: Buffer, own: SettledTurns | null) =>
+      Buffer.concat(
+        translateRequest({ body: [body], named: null, target: messages }, 'openai-chat', { settled: own })
+          .body,
+      ).toString();
+    const parallel = [1, 1, 1, 1, 1];
+    for (const calls of [1, 1, 12, 1, 30, 1, 1, 1, 1]) {
+      parallel.push(calls);
+      const body = request(parallel);
+      const whole = translate(body, null);
+      assert.equal(whole.split('cache_control').length - 1, 4);
+      for (const _ of [1, 2]) assert.equal(translate(body, settled), whole);
+    }
+    assert.ok(settled.exchanges >= 48, `all but the last two exchanges, not ${settled.exchanges} calls`);
+    const shorter = request(parallel.slice(0, 9));
+    assert.equal(translate(shorter, settled), translate(shorter, null), 'a conversation that was cut off');
   });
 
   it('are noted of agents alone: with tools, and an answer before the question', () => {

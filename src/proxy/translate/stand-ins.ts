@@ -127,6 +127,8 @@ function runOf(messages: readonly Message[]): Run {
 /** The entries of the translated list without those that stood for others: before, in and behind the run. */
 export interface Cut {
   first: readonly unknown[];
+  /** What stood for the settled exchanges. */
+  standIn: readonly unknown[];
   run: readonly unknown[];
   last: readonly unknown[];
 }
@@ -135,10 +137,11 @@ export interface Cut {
 export function cutOut(items: readonly unknown[], settles: boolean): Cut | null {
   const [start, end] = standIn(items, ids[0], 0);
   if (start === end) return null;
-  if (!settles) return { first: items.slice(0, start), run: [], last: items.slice(end) };
+  const [first, before] = [items.slice(0, start), items.slice(start, end)];
+  if (!settles) return { first, standIn: before, run: [], last: items.slice(end) };
   const [next, last] = standIn(items, ids[1], end);
   if (next === last) return null;
-  return { first: items.slice(0, start), run: items.slice(end, next), last: items.slice(last) };
+  return { first, standIn: before, run: items.slice(end, next), last: items.slice(last) };
 }
 
 /** Where the entries stand that an exchange became; an empty range where they are not to be found. */

@@ -8,9 +8,6 @@ import { providerDialect } from '../../providers/dialect.ts';
 import type { TranslationRoute } from './settled-conversation.ts';
 import type { TranslationInput, TranslationOptions } from './translation-input.ts';
 
-/** Targets look at no exchange before the last one. */
-const LAST = 1;
-
 /** The most turns with a mark for the prompt cache: 0 for none, however long the request is. */
 export function markedTurns(
   { format, model, provider }: Pick<Target, 'format' | 'model' | 'provider'>,
@@ -58,7 +55,7 @@ export function translationRoute(
     dialect: provider.dialect,
     shape,
     list,
-    last: Math.max(LAST, marked),
+    marked,
     enough: marked === 0 ? 0 : leastKept(model),
     named: named === null ? null : { model: named.model, stream: named.stream },
   };
