@@ -57,7 +57,7 @@ const { routes } = buildSnapshot({
   catalog: createCatalog({ overrides: {} }),
   revision: 1,
 });
-const accounts = createAccounts({ now: Date.now, changed() {} });
+const accounts = createAccounts({ now: Date.now, onChange() {} });
 const routing = createRouting({ healthView: accounts, random: Math.random, now: Date.now });
 const principal = { keyId: 'key', name: 'bench', models: null };
 

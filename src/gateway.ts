@@ -136,7 +136,7 @@ export interface Gateway {
    */
   stop(): Promise<void>;
   /** Shows a line of the log, as JSON, to those who watch. */
-  logged(line: string): void;
+  publishLogLine(line: string): void;
 }
 
 export interface GatewayInput {
@@ -184,7 +184,7 @@ export function createGateway(input: GatewayInput): Gateway {
       }
     },
     stop: closeAll,
-    logged: (line) => logged(line),
+    publishLogLine: (line) => logged(line),
   };
 }
 
@@ -256,7 +256,7 @@ async function open(input: OpenInput): Promise<Listening> {
     onError,
   );
   /** So that who asks finds what the workers have answered before. */
-  const flushed = (answer: () => Promise<void> | true) =>
+  const afterFlush = (answer: () => Promise<void> | true) =>
     opened.pool.workers === null
       ? answer()
       : opened.pool.workers.flush().then(async () => void (await answer()));
@@ -268,7 +268,7 @@ async function open(input: OpenInput): Promise<Listening> {
         : renderError(error, path, id, received),
     connections: { ...configuredLimit(config, input.log), isProbe: (path) => probes.has(path) },
     fastPath: { takes: isModelPath, onRequest: (exchange) => serveModels(context, exchange) },
-    onRequest: (exchange) => serve({ ...opened, flushed }, exchange, draining),
+    onRequest: (exchange) => serve({ ...opened, afterFlush }, exchange, draining),
     onHttp2Request: (exchange) => opened.management.eventService.serve(exchange),
     onUpgrade: (request, socket, head, id) =>
       serveUpgrade({ context, sessions, webSockets }, { request, socket, head, id }),
@@ -421,7 +421,7 @@ async function openContext(
   let peers: PeerGateways | null = null;
   const rowsWaiting = () => (store.kind === 'postgres' ? store.server.waiting() : 0);
   onStore = (outage) => gatewayEvents.storeChanged(outage, rowsWaiting());
-  const { accounts, alone, kept, ledger, responses, traces } = await openRecords({
+  const { accounts, alone, ledger, responses, storedStates, traces } = await openRecords({
     store,
     config,
     log,
@@ -435,7 +435,7 @@ async function openContext(
       pool.workers?.tellHealthState(changed);
     },
   });
-  gatewayEvents.rememberHealth(kept);
+  gatewayEvents.rememberHealth(storedStates);
   const flushWorkers = async () => pool.workers?.flush();
   /** Writes what has ended, in the workers too. */
   const flushLedger = async () => {
@@ -452,9 +452,9 @@ async function openContext(
     machine: machineOf(Object.fromEntries(machineVariables.map((name) => [name, readVariable(name)]))),
     allowedCommands: config.agentCommands,
     root: () => ownRoot(config, listening),
-    changed: (id) => restartAgent(id),
+    onChange: (id) => restartAgent(id),
   });
-  const known = accounts.adopt;
+  const onConnections = accounts.adopt;
   const shared = await sharedLimits(config, store, schedule, log, (reason, failureMode) =>
     gatewayEvents.sharingChanged({ reason, failureMode }),
   );
@@ -469,7 +469,7 @@ async function openContext(
     agentModels: agentRegistry.load,
     schedule,
     log,
-    known,
+    onConnections,
     onBudget: gatewayEvents.budgetReached,
     onChange(before, after) {
       gatewayEvents.settingsChanged(before, after);
@@ -545,7 +545,7 @@ async function openContext(
     hosts,
     log,
     now: Date.now,
-    changed({ id, state }) {
+    onChange({ id, state }) {
       live.publish('services', () => ({ id: `tunnel-${id}`, state }));
       pool.workers?.tell({ kind: 'hosts', hosts: [...hosts] });
     },
@@ -556,7 +556,7 @@ async function openContext(
     version,
     setups: agentRegistry.setups,
     locate: agentRegistry.locate,
-    changed: (id) => live.publish('services', () => ({ id: `agent-${id}` })),
+    onChange: (id) => live.publish('services', () => ({ id: `agent-${id}` })),
   });
   onClose('agents', agents.close);
   restartAgent = (id) => {
@@ -576,7 +576,7 @@ async function openContext(
     store,
     mcp,
     a2a,
-    dashboardBuilt: pages.built,
+    dashboardBuilt: pages.isBuilt,
     tunnels,
     agents: { ...agents, enabled: agentRegistry.enabled },
     probe: (url) => statusOf(url, TUNNEL_PROBE_MS),
@@ -706,7 +706,7 @@ async function openContext(
       healthView: accounts,
       random: Math.random,
       now: Date.now,
-      remembered: (session, entry) => pool.workers?.tell({ kind: 'session', place: { session, entry } }),
+      onAffinityEntry: (session, entry) => pool.workers?.tell({ kind: 'session', place: { session, entry } }),
     }),
     pools,
     watch,
@@ -732,7 +732,7 @@ async function openContext(
       });
       access?.note(origin.exchange.request, entry, origin.principal.name);
     },
-    identified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),
+    onIdentified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),
     async usageOf(keyId, since) {
       await flushWorkers();
       return {
@@ -813,7 +813,7 @@ async function openContext(
       agentModels: agentRegistry.load,
       hosts,
       serving: services.serving,
-      finished(row, details) {
+      onFinished(row, details) {
         ledger.recordJournaled(row);
         let entry: LedgerEntry | null = null;
         const entryOf = (): LedgerEntry => {
@@ -826,10 +826,10 @@ async function openContext(
         if (text !== null) traces.record(id, text);
         if (span !== null) otel?.record({ entry: entryOf(), traceparent, ...span });
       },
-      stored: ledger.journals.stored,
+      whenStored: ledger.journals.stored,
       journals: ledger.journals,
       addCounts: metrics.add,
-      changed: () => live.publish('services', () => ({ id: 'workers' })),
+      onChange: () => live.publish('services', () => ({ id: 'workers' })),
     });
     onClose('workers', () => pool.workers?.close());
     return pool.workers;
@@ -914,7 +914,7 @@ async function openManagementParts(
     schedule,
     log,
     now: context.now,
-    found: gatewayEvents.toolsFound,
+    onStatuses: gatewayEvents.toolsFound,
   });
   const management = lateManagement(async () => {
     const { openManagementApi } = await import('./management-api.ts');
@@ -1053,12 +1053,12 @@ function serve(
     a2a,
     context,
     dashboard,
-    flushed,
+    afterFlush,
     management,
     mcp,
     services,
   }: Pick<Opened, 'a2a' | 'context' | 'dashboard' | 'management' | 'mcp' | 'services'> & {
-    flushed(answer: () => Promise<void> | true): Promise<void> | true;
+    afterFlush(answer: () => Promise<void> | true): Promise<void> | true;
   },
   exchange: Exchange,
   draining: boolean,
@@ -1083,9 +1083,9 @@ function serve(
       return true;
     }
     case '/metrics':
-      return flushed(() => management.serveMetrics(exchange));
+      return afterFlush(() => management.serveMetrics(exchange));
     default:
-      if (isManagementPath(exchange.path)) return flushed(() => management.serve(exchange));
+      if (isManagementPath(exchange.path)) return afterFlush(() => management.serve(exchange));
       if (isEventServicePath(exchange.path)) return management.eventService.serve(exchange);
       if (isMcpPath(exchange.path)) return mcp.serve(exchange, management);
       if (isDashboardPath(exchange.path)) return dashboard.serve(exchange);

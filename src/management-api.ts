@@ -62,7 +62,7 @@ export interface ManagementApiInput {
   idempotency: IdempotencyStore;
   listening: Listening;
   live: Live;
-  logins: Pick<ReturnType<typeof openLogins>, 'grants' | 'loginBegun' | 'logins'>;
+  logins: Pick<ReturnType<typeof openLogins>, 'beginLoginTask' | 'grants' | 'logins'>;
   metrics: GatewayMetrics;
   nameOfKey(snapshot: Snapshot, id: string | null): string | null;
   pool: { readonly workers: Workers | null };
@@ -87,7 +87,7 @@ export function openManagementApi(input: ManagementApiInput): ClosableManagement
     dataDir: config.dataDir,
     storageKey: input.sealing,
     version,
-    failed: (work) =>
+    onFailure: (work) =>
       recordChange({
         kind: 'change',
         change: {
@@ -99,18 +99,18 @@ export function openManagementApi(input: ManagementApiInput): ClosableManagement
           input: null,
         },
       }),
-    ended: input.gatewayEvents.backupEnded,
+    onEnd: input.gatewayEvents.backupEnded,
     tasks: services.tasks,
     report: input.report,
     now: context.now,
   });
-  const { grants, loginBegun, logins } = input.logins;
+  const { grants, beginLoginTask, logins } = input.logins;
   const proxies = networks(config.trustedProxies);
   const mayRun = ({ address }: { address: string }) => isLoopbackAddress(address) || config.remoteDetection;
   const management = openManagement({
     cliTools: input.cliTools,
     events: input.events,
-    finishLogin: logins.returned,
+    finishLogin: logins.finish,
     accessControl: input.accessControl,
     live: input.live,
     metrics: input.metrics,
@@ -130,7 +130,7 @@ export function openManagementApi(input: ManagementApiInput): ClosableManagement
         limits: snapshots.limits,
         answers: cacheOfAll(context.answers, pool),
         now: context.now,
-        login: { tokens: context.tokens, logins, grants, loginBegun, listening: input.listening },
+        login: { tokens: context.tokens, logins, grants, beginLoginTask, listening: input.listening },
         accounts: context.accounts,
         balances: input.balances,
         snapshot: snapshots.current,

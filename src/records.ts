@@ -59,10 +59,10 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
     log.error({ error: describe(error), folder }, 'rows of the ledger that wait on the disk cannot be read');
   /** Resolves once the database has the rows of a journal; those that memory had no room for are read from it again. */
   const stored = async (name: string, readFirst: boolean): Promise<void> => {
-    let isWhole = !readFirst && (await writer.written());
+    let isWhole = !readFirst && (await writer.whenWritten());
     while (!isWhole) {
       await queueJournals(folder, writer, (one) => one === name);
-      isWhole = await writer.written();
+      isWhole = await writer.whenWritten();
     }
   };
   const closing = new AbortController();
@@ -73,7 +73,7 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
         const files = await queueJournals(folder, writer, isWanted, closing.signal);
         onQueued();
         void writer.flush();
-        const isWritten = await writer.written();
+        const isWritten = await writer.whenWritten();
         if (isWritten && !closing.signal.aborted) done = removeJournals(files);
       }
     } catch (error) {
@@ -97,7 +97,7 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
     folder,
     name: own,
     columns: ledgerColumns,
-    written: () => stored(own, false),
+    whenWritten: () => stored(own, false),
     onError: (error) => journalFault(log, error),
   });
   const stopRotating = schedule.every({
@@ -122,7 +122,7 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
       return replaceEstimate(store, id, useOf);
     },
     pending: writer.pending,
-    lost: writer.lost,
+    lostRows: writer.lostRows,
     flush: writer.flush,
     backlog: LEDGER_BACKLOG,
     fault: () => fault,
@@ -139,7 +139,7 @@ export async function openLedger({ beforeBatch, dataDir, log, schedule, store }:
       await writer.stop();
       // The next start reads again what memory had no room for.
       removeJournals(files);
-      if (writer.lost() > 0) return;
+      if (writer.lostRows() > 0) return;
       await Promise.all(journalFiles(folder, own).map((file) => rm(file, { force: true })));
     },
   };
@@ -207,12 +207,12 @@ export async function openRecords(input: RecordsInput) {
     onError: (error, lost) => log.error({ error: describe(error), lost }, 'responses cannot be stored'),
   });
   onClose('responses', () => responses.close());
-  const { accounts, close, kept } = await openAccounts(
+  const { accounts, close, storedStates } = await openAccounts(
     store,
     Date.now,
     (error, lost) => log.error({ error: describe(error), lost }, 'the state of accounts cannot be stored'),
     input.onHealth,
   );
   onClose('accounts', close);
-  return { accounts, alone, kept, ledger, responses, traces };
+  return { accounts, alone, ledger, responses, storedStates, traces };
 }

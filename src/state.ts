@@ -68,7 +68,7 @@ interface SettingsInput extends ReturnType<typeof storedSettings> {
   schedule: Schedule;
   log: Log;
   /** Told of the connections that there are, whenever they may have changed. */
-  known?(connections: readonly OpenConnection[]): void;
+  onConnections?(connections: readonly OpenConnection[]): void;
   /** Told when requests see another snapshot; a change is in force everywhere once that has ended. */
   onChange(before: Snapshot, after: Snapshot): void | Promise<void>;
 }
@@ -105,7 +105,7 @@ export async function followSettings(input: SettingsInput): Promise<Snapshots> {
   const load = async (): Promise<Snapshot> => {
     const revision = store.revision();
     const open = await connections.listOpen();
-    input.known?.(open);
+    input.onConnections?.(open);
     await limits.reload();
     return buildSnapshot({
       keys: await readKeys(),

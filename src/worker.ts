@@ -120,10 +120,10 @@ async function open(
   });
   const accounts = createAccounts({
     now,
-    changed(changed) {
+    onChange(changed) {
       if (!taking) owner.tell({ kind: 'health-state', changed });
     },
-    limitsRead: (connectionId, limits) => owner.tell({ kind: 'limits', connectionId, limits }),
+    onLimits: (connectionId, limits) => owner.tell({ kind: 'limits', connectionId, limits }),
   });
   let taking = false;
   const limits = await openRemoteLimits({ owner, budgets: budgetStore(view), now });
@@ -135,14 +135,14 @@ async function open(
     agentModels: () => owner.ask('agentModels', null),
     schedule,
     log,
-    known: accounts.adopt,
+    onConnections: accounts.adopt,
     onChange() {},
   });
   const routing = createRouting({
     healthView: accounts,
     random: Math.random,
     now,
-    remembered: (session, entry) => void tell({ kind: 'session', place: { session, entry } }),
+    onAffinityEntry: (session, entry) => void tell({ kind: 'session', place: { session, entry } }),
   });
   const hosts = new Set<string>();
   function hear(event: OwnerEvent): void {
@@ -178,7 +178,7 @@ async function open(
     folder: journalFolder(config.dataDir),
     name: given.journal,
     columns: ledgerColumns,
-    async written() {
+    async whenWritten() {
       requestRecords.flush();
       const question = inJournalAlone ? 'writtenWithJournal' : 'written';
       inJournalAlone = false;
@@ -204,7 +204,7 @@ async function open(
   const counter = createProcessCounter();
   const isTraced = config.otel !== null;
   const answers = createAnswerCache({ ...cacheShare(config), now: createSteadyClock() });
-  const plane = createDataPlane({ running: false, calls: watch.members, now, changed() {} });
+  const plane = createDataPlane({ running: false, calls: watch.members, now, onChange() {} });
   const access = config.accessLog
     ? createAccessLog(createLineLog(linesOf(config, requestRecords.accessLine)))
     : null;
@@ -235,7 +235,7 @@ async function open(
     accounts,
     record(entry, trace, origin) {
       const { exchange, principal } = origin;
-      requestRecords.finished({
+      requestRecords.add({
         entry,
         traceText: trace === null ? null : traceText(trace),
         traceparent: traceparentOf(origin),
@@ -244,7 +244,7 @@ async function open(
       counter.count(entry, trace);
       access?.note(exchange.request, entry, principal.name);
     },
-    identified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),
+    onIdentified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),
     usageOf: ownersTask,
     usageBy: ownersTask,
     replaceEstimate: ownersTask,

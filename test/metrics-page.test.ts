@@ -13,8 +13,8 @@ function scraped(): Map<string, string> {
     connections: () => [],
     accounts: { headroom: () => null, inFlight: () => 0, conditionsOf: () => [] },
     budgets: () => [],
-    ledger: { pending: () => 0, lost: () => 0, backlog: 1 },
-    traces: { pending: () => 0, lost: () => 0 },
+    ledger: { pending: () => 0, lostRows: () => 0, backlog: 1 },
+    traces: { pending: () => 0, lostRows: () => 0 },
     calls: () => ({ open: 0, waiting: 0 }),
     workers: () => ({
       states: () => [],

@@ -34,7 +34,7 @@ function opened(run: Skill['run'], identity = withKey) {
       report: { ...skill, needs: 'caller' },
     },
     identityOf: () => identity,
-    called: (fault) => faults.push(fault),
+    onTask: (fault) => faults.push(fault),
   });
   /** Sends a message, and keeps what comes of it as the protocol's handler does. */
   const send = async (

@@ -25,7 +25,7 @@ export interface ExecutorInput {
   /** Who a request is from. */
   identityOf(context: RequestContext): Identity;
   /** Told of each task that ended. @param fault what was the gateway's own fault; null for none */
-  called(fault: unknown): void;
+  onTask(fault: unknown): void;
 }
 
 export interface Executor extends AgentExecutor {
@@ -39,7 +39,7 @@ const MAX_RUNNING = 64;
 const MAX_TASK_MS = 10 * 60_000;
 
 /** Turns each message into a task: the answer comes as an artifact, in pieces while it is made. */
-export function createExecutor({ called, identityOf, skills, tasks }: ExecutorInput): Executor {
+export function createExecutor({ onTask, identityOf, skills, tasks }: ExecutorInput): Executor {
   const running = new Map<string, AbortController>();
 
   const carryOut = async (request: RequestContext, bus: ExecutionEventBus, signal: AbortSignal) => {
@@ -79,15 +79,15 @@ export function createExecutor({ called, identityOf, skills, tasks }: ExecutorIn
         const signal = AbortSignal.any([canceled.signal, AbortSignal.timeout(MAX_TASK_MS)]);
         publish(TaskState.TASK_STATE_WORKING, null);
         await carryOut(request, bus, signal);
-        called(null);
+        onTask(null);
         publish(TaskState.TASK_STATE_COMPLETED, null);
       } catch (error) {
         if (canceled.signal.aborted) {
-          called(null);
+          onTask(null);
           publish(TaskState.TASK_STATE_CANCELED, null);
         } else {
           const isGatewayError = error instanceof GatewayError && error.code !== 'internal_error';
-          called(isGatewayError ? null : error);
+          onTask(isGatewayError ? null : error);
           const message = isGatewayError
             ? `${error.code}: ${error.message}`
             : 'internal_error: the log of the gateway has the cause';

@@ -60,7 +60,7 @@ export function isA2aPath(path: string): boolean {
 /** The gateway as an agent to other agents. The protocol's library is loaded with the first request. */
 export function openA2a(input: A2aInput): A2a {
   const { gate, keyOf, now, report, root } = input;
-  const { called, counts } = createCallCounter(now, report);
+  const { add: onCall, counts } = createCallCounter(now, report);
   let completion: Completion | null = null;
   let server: A2aServer | null = null;
   const started = async (management: A2aManagement): Promise<A2aServer> => {
@@ -78,7 +78,7 @@ export function openA2a(input: A2aInput): A2a {
       explain: explainSkill(deps),
       report: reportSkill(deps, now),
     };
-    server = createA2aServer({ skills, called });
+    server = createA2aServer({ skills, onCall });
     return server;
   };
   return {

@@ -16,7 +16,7 @@ import { createTasks } from './tasks.ts';
 
 export interface A2aServerInput {
   skills: Readonly<Record<SkillId, Skill>>;
-  called(fault: unknown): void;
+  onCall(fault: unknown): void;
 }
 
 export interface A2aServer {
@@ -34,9 +34,9 @@ const IDENTITY = 'identity';
 const LEGACY = '0.3';
 
 /** The protocol's part: JSON-RPC in the versions 1.0 and 0.3, tasks and streams. */
-export function createA2aServer({ called, skills }: A2aServerInput): A2aServer {
+export function createA2aServer({ onCall, skills }: A2aServerInput): A2aServer {
   const tasks = createTasks();
-  const executor = createExecutor({ skills, tasks, identityOf, called });
+  const executor = createExecutor({ skills, tasks, identityOf, onTask: onCall });
   // The address in it is of no account here: clients read the card that is served.
   const card = AgentCard.fromJSON(agentCard('http://localhost'));
   const requests = new DefaultRequestHandler(card, tasks, executor);

@@ -66,7 +66,7 @@ export async function openBootstrap(deps: BootstrapDeps): Promise<Bootstrap> {
       await checkSetUp(address);
       const currentCode = current();
       if (currentCode === null || !sameText(code, currentCode.code)) {
-        throttle.failed(ACCOUNT, address);
+        throttle.noteFailure(ACCOUNT, address);
         throw new GatewayError(
           'unauthorized',
           'The setup code is wrong or too old: the server prints one when it starts',

@@ -58,7 +58,7 @@ export interface ManageAuthDeps {
 /** A verified login, before the request narrows it. */
 interface VerifiedLogin {
   /** Whether it was a login that has ended with a change of role. */
-  ended: boolean;
+  endedByRoleChange: boolean;
   user: Pick<UserRecord, 'id' | 'name' | 'role'> & { credentialVersion: number | null };
   via: Caller['via'];
   token: TokenRecord | null;
@@ -114,7 +114,7 @@ async function byPassword(value: string, facts: AuthFacts, deps: ManageAuthDeps)
     return refusal('malformed', 'The Basic login is malformed: it is base64 of name:password in UTF-8');
   const user = await deps.logins.login(basicCredentials, facts.address);
   if (user === null) return refusal('wrong_password', 'The user name or the password is wrong');
-  return { user, via: 'basic' as const, token: null, passwordAt: deps.now(), ended: false };
+  return { user, via: 'basic' as const, token: null, passwordAt: deps.now(), endedByRoleChange: false };
 }
 
 async function byToken(
@@ -129,7 +129,7 @@ async function byToken(
       via: 'local',
       token: null,
       passwordAt: null,
-      ended: false,
+      endedByRoleChange: false,
     };
   const record = await deps.tokens.lookUp(text);
   if (record === null || record.kind === 'ws') {
@@ -143,10 +143,17 @@ async function byToken(
     return refusal('invalid_token', 'The token is not valid any more: log in again', record.userId);
   if (record.cidrs !== null && !inNetworks(address, record.cidrs))
     return refusal('foreign_address', 'The token may not be used from this address', record.userId);
-  if (hasEnded(record, user)) return { user, via: 'token', token: record, passwordAt: null, ended: true };
-  deps.tokens.used(record, { address, ...renewed(record, facts, deps) });
+  if (hasEnded(record, user))
+    return { user, via: 'token', token: record, passwordAt: null, endedByRoleChange: true };
+  deps.tokens.noteUse(record, { address, ...renewed(record, facts, deps) });
   const via = record.kind === 'automation' ? 'automation' : 'token';
-  return { user, via, token: record, passwordAt: via === 'automation' ? null : record.authAt, ended: false };
+  return {
+    user,
+    via,
+    token: record,
+    passwordAt: via === 'automation' ? null : record.authAt,
+    endedByRoleChange: false,
+  };
 }
 
 /**
@@ -180,7 +187,7 @@ function loweredRole(facts: AuthFacts, role: Role): Role | AuthRefusal {
 
 function callerOf(
   facts: AuthFacts,
-  { ended, passwordAt, token, user, via }: VerifiedLogin,
+  { endedByRoleChange, passwordAt, token, user, via }: VerifiedLogin,
   role: Role,
 ): Caller {
   const scopes = token === null || token.kind !== 'automation' ? null : (token.scopes ?? []);
@@ -195,7 +202,7 @@ function callerOf(
     address: facts.address,
     requestId: facts.requestId,
     can: (permission) => holdsPermission(role, scopes, permission),
-    ended,
+    ended: endedByRoleChange,
     ...tokenScope(token?.selectors ?? null),
   };
 }

@@ -4,7 +4,7 @@ import { type Agents, openAgents } from './open.ts';
 import type { RunningInput } from './running.ts';
 import type { AgentSetup } from './setup.ts';
 
-export interface GatewayAgentsInput extends Pick<RunningInput, 'locate' | 'changed'> {
+export interface GatewayAgentsInput extends Pick<RunningInput, 'locate' | 'onChange'> {
   config: Pick<Config, 'dataDir' | 'agents'>;
   /** The gateway's version. */
   version: string;
@@ -16,7 +16,7 @@ export interface GatewayAgentsInput extends Pick<RunningInput, 'locate' | 'chang
 const SESSIONS = 256;
 
 /** The agents of a gateway on this machine. */
-export function openGatewayAgents({ changed, config, locate, setups, version }: GatewayAgentsInput): Agents {
+export function openGatewayAgents({ onChange, config, locate, setups, version }: GatewayAgentsInput): Agents {
   return openAgents({
     setups,
     folder: join(config.dataDir, 'agents'),
@@ -24,7 +24,7 @@ export function openGatewayAgents({ changed, config, locate, setups, version }: 
     limits: { ...config.agents, sessions: SESSIONS },
     locate,
     variable: readVariable,
-    changed,
+    onChange,
     now: Date.now,
     after(ms, run) {
       const timer = setTimeout(run, ms).unref();

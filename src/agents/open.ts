@@ -32,7 +32,7 @@ export interface AgentUpstream {
   /** The fields that it is not sent. */
   dropped: readonly Concept[];
   /** What the chat format calls the bound of the answer, which agents do not take; null where none is set. */
-  bound: string | null;
+  outputLimitField: string | null;
   /** Asks it, through the calls of an undici handler. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
 }
@@ -107,7 +107,7 @@ export function openAgents(input: AgentsInput): Agents {
       const keys = conversationKeys(question.conversation, session);
       return {
         dropped: question.dropped,
-        bound: question.bound,
+        outputLimitField: question.outputLimitField,
         dispatch(_, handler) {
           const request = { setup, owner, model: named ?? setup.defaultModel, target: model, question, keys };
           load().then(

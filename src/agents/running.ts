@@ -36,7 +36,7 @@ export interface RunningInput {
   /** A variable of the gateway's own environment. */
   variable(name: string): string | undefined;
   /** Told when the processes of an agent have changed. */
-  changed(agent: string): void;
+  onChange(agent: string): void;
   /** Milliseconds since the epoch. */
   now(): number;
   /** Calls back after so many milliseconds. @returns what calls it off */
@@ -64,7 +64,7 @@ export async function openRunningAgents(input: RunningInput): Promise<RunningAge
     limits: input.limits,
     makeFolder: (setup) => makeSessionFolder(input.folder, setup),
     connect: (...args) => connect(input, ...args),
-    changed: input.changed,
+    onChange: input.onChange,
     now: input.now,
     after: input.after,
   });

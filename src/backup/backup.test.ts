@@ -50,7 +50,7 @@ const restore = (dataDir: string, file: string, more: Partial<RestoreInput> = {}
     secret: null,
     now,
     owner: () => null,
-    confirmed: async () => {},
+    onProven: async () => {},
     ...more,
   });
 
@@ -213,8 +213,8 @@ describe('a restore', () => {
     const { path } = await source.backup();
     const target = await filled(test, 'second');
     await target.store.close();
-    const confirmed = async () => Promise.reject(new GatewayError('conflict', 'no'));
-    await assert.rejects(restore(target.dataDir, path, { confirmed }), /no/);
+    const onProven = async () => Promise.reject(new GatewayError('conflict', 'no'));
+    await assert.rejects(restore(target.dataDir, path, { onProven }), /no/);
     assert.deepEqual(await connectionsOf(target.dataDir), [['second', 'secret-of-second']]);
     assert.equal(existsSync(join(target.dataDir, 'backups')), false);
   });
@@ -233,7 +233,7 @@ describe('a restore', () => {
          for (let n = 0; ; n++)
            await restoreBackup({
              dataDir: ${JSON.stringify(place)}, database: null, file: [${JSON.stringify(other)}, ${JSON.stringify(one)}][n % 2],
-             secret: 'a secret', now: Date.now(), owner: () => null, confirmed: async () => {},
+             secret: 'a secret', now: Date.now(), owner: () => null, onProven: async () => {},
            });`,
       );
       await script.line();

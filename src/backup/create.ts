@@ -48,7 +48,7 @@ export interface BackupInput {
 
 export type Progress = (done: number, doing: string) => void;
 
-export interface Made {
+export interface CreatedBackup {
   path: string;
   bytes: number;
   manifest: Manifest;
@@ -69,7 +69,7 @@ export function backupName(now: number): string {
  * the data directory.
  * @throws GatewayError when there is nothing to back up, the database is damaged, or the output exists; and the reason of the signal
  */
-export async function createBackup(input: BackupInput): Promise<Made> {
+export async function createBackup(input: BackupInput): Promise<CreatedBackup> {
   const { dataDir, now, progress = () => {}, signal } = input;
   const folder = backupFolder(dataDir);
   const path = input.output ?? join(folder, backupName(now));

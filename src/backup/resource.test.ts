@@ -39,7 +39,7 @@ describe('the backups resource', () => {
         progress: async () => {},
         finish: async (_id, status) => void ends.push(status),
       },
-      failed: async (work) => void failures.push(work),
+      onFailure: async (work) => void failures.push(work),
       report: (error) => assert.fail(String(error)),
     });
     const { create, list, find, actions, remove } = backups.resource;
@@ -97,7 +97,7 @@ describe('work on backups', () => {
         progress: async (id, done, doing) => void notes.push([id, done, doing]),
         finish: async (id, status, message) => void notes.push([id, status, message]),
       },
-      failed: async ({ action, caller: { name }, reason, target }) =>
+      onFailure: async ({ action, caller: { name }, reason, target }) =>
         void notes.push([action, name, reason, target]),
       report: (error) => void notes.push(['reported', error]),
     });

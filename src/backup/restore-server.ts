@@ -60,7 +60,7 @@ export async function fillServer({ from: folder, keyName, progress, ...target }:
         source: target.source,
         progress,
         // One that started just before the mark has made its entry by now, or sees the mark.
-        marked: () => refuseRunningNodes(to.db, target.place, target.now),
+        onMarked: () => refuseRunningNodes(to.db, target.place, target.now),
       });
       // No gateway with another key is the first, then.
       if (keyName !== null) await noteKey(to.db, keyName);

@@ -22,7 +22,7 @@ export interface RestoreInput {
   now: number;
   owner(): Owner | null;
   /** Called when the backup is proven good, before anything is changed. What it throws ends the restore. */
-  confirmed(manifest: Manifest): Promise<void>;
+  onProven(manifest: Manifest): Promise<void>;
   /** Told of each table of a database on a server when it is there and checked, and now and then on the way. */
   progress?(table: string, rows: number, done: boolean): void;
 }
@@ -57,7 +57,7 @@ export async function restoreBackup(input: RestoreInput): Promise<Restored> {
     const contents = { manifest, keyMatches: key.matches };
     if (database !== null)
       return { ...contents, ...(await restoreOnServer({ ...input, database }, work, manifest, key.name)) };
-    await input.confirmed(manifest);
+    await input.onProven(manifest);
     const previous = await keepPrevious(dataDir, now);
     // The database comes last: with the files of the backup and the old database, a restore can be begun again.
     await place(dataDir, work, [...othersOf(manifest), 'modelgate.db']);
@@ -89,7 +89,7 @@ async function place(dataDir: string, work: string, names: readonly MemberName[]
 }
 
 async function restoreOnServer(
-  { confirmed, database: url, dataDir, now, progress = () => {} }: RestoreInput & { database: string },
+  { onProven, database: url, dataDir, now, progress = () => {} }: RestoreInput & { database: string },
   work: string,
   manifest: Manifest,
   keyName: string | null,
@@ -99,7 +99,7 @@ async function restoreOnServer(
   const digest = manifest.members.find(({ name }) => name === 'modelgate.db')?.sha256.slice(0, 12);
   const target = { url, dataDir, now, source: `the backup of ${manifest.created_at} (${digest})` };
   const to = await refuseTarget(target);
-  await confirmed(manifest);
+  await onProven(manifest);
   const previous = await keepFiles(dataDir, now, settingsFiles);
   await place(dataDir, work, othersOf(manifest));
   await fillServer({ ...target, place: to, from: work, keyName, progress });

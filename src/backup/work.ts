@@ -35,9 +35,9 @@ export interface WorkInput {
   dataDir: string;
   tasks: BackupTasks;
   /** Records a failure that was in no answer. */
-  failed(work: FailedWork): Promise<void>;
+  onFailure(work: FailedWork): Promise<void>;
   /** Called with each piece of work when it has ended. */
-  ended?(work: EndedWork): void;
+  onEnd?(work: EndedWork): void;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;
 }
@@ -60,7 +60,7 @@ export interface WorkEnd {
   message: string;
 }
 
-interface Ended extends WorkEnd {
+interface TaskEnd extends WorkEnd {
   /** The error's code; null for a success. */
   reason: string | null;
 }
@@ -87,12 +87,12 @@ export function createBackupWork(input: WorkInput): BackupWork {
   let working: Promise<void> | null = null;
 
   /** Does it, and keeps its task up to date. Never rejects. */
-  const carryOut = async (taskId: string, work: NewWork): Promise<Ended> => {
+  const carryOut = async (taskId: string, work: NewWork): Promise<TaskEnd> => {
     const { action, caller, id: target } = work;
     try {
       const { message, result } = await work.run(noting(input, taskId));
       await tasks.finish(taskId, 'Ok', message, result);
-      input.ended?.({ action, caller, target, reason: null });
+      input.onEnd?.({ action, caller, target, reason: null });
       return { success: true, message, reason: null };
     } catch (error) {
       const isGatewayError = error instanceof GatewayError;
@@ -102,14 +102,14 @@ export function createBackupWork(input: WorkInput): BackupWork {
         : 'It failed; the log has the cause';
       await tasks.finish(taskId, 'Error', message).catch(report);
       const reason = isGatewayError ? error.code : 'internal_error';
-      input.ended?.({ action, caller, target, reason });
+      input.onEnd?.({ action, caller, target, reason });
       return { success: false, message, reason };
     }
   };
 
-  const recordedFailure = async (ended: Promise<Ended>, { action, caller, id }: NewWork): Promise<void> => {
+  const recordedFailure = async (ended: Promise<TaskEnd>, { action, caller, id }: NewWork): Promise<void> => {
     const { reason } = await ended;
-    if (reason !== null) await input.failed({ action, caller, reason, target: id });
+    if (reason !== null) await input.onFailure({ action, caller, reason, target: id });
   };
 
   return {

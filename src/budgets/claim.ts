@@ -18,7 +18,7 @@ export interface SharedClaims {
   /** Reserves all claims or none. Null: all. Returns a promise only if Redis has to be asked. */
   reserve(claims: readonly Claim[]): ClaimRefusal | null | Promise<ClaimRefusal | null>;
   /** Says that what a counter has used or set aside has changed. */
-  changed(counter: Counter): void;
+  onChange(counter: Counter): void;
 }
 
 /** Reserves all claims or none, by what this gateway has counted and knows of others. */

@@ -147,7 +147,7 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
         const amount = began < (counter.budget.resetAt ?? 0) ? 0 : amountOf(counter, more);
         if (amount <= 0) continue;
         addUse(counter, counter.window.bucketAt(began), { amount });
-        input.shared?.changed(counter);
+        input.shared?.onChange(counter);
       }
     },
     hasRoom(connectionId) {

@@ -106,7 +106,7 @@ interface HeldClaims {
 function releaseAll({ shared }: ReservationContext, claims: readonly Claim[]): void {
   for (const { amount, bucket, counter } of claims) {
     releaseIn(counter, bucket, amount);
-    shared?.changed(counter);
+    shared?.onChange(counter);
   }
 }
 
@@ -126,7 +126,7 @@ function settleClaims(
     // Without a claim: the budget was made while the request was under way.
     const bucket = claim?.bucket ?? counter.window.bucketAt(time);
     addUse(counter, bucket, spendingOf(counter, used, claim?.amount ?? 0));
-    shared?.changed(counter);
+    shared?.onChange(counter);
     notifyOfThreshold(context, counter, time);
   }
 }

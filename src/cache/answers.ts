@@ -48,7 +48,7 @@ export interface AnswerCache {
    * @param fresh whether only an answer that is made now will do
    */
   find(key: string, want: { ttlMs: number | null; fresh: boolean }): CacheLookup;
-  bypassed(): void;
+  countBypass(): void;
   /** @returns how many answers were forgotten */
   clear(): number;
   stats(): CacheRow;
@@ -158,7 +158,7 @@ export function createAnswerCache(input: AnswerCacheInput): AnswerCache {
         },
       };
     },
-    bypassed() {
+    countBypass() {
       counts.bypasses += 1;
     },
     clear() {

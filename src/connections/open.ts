@@ -72,7 +72,7 @@ export interface LoginsInput {
 export function openLogins(input: LoginsInput): {
   logins: Logins;
   grants: ConnectionsInput['grants'];
-  loginBegun: ConnectionsInput['loginBegun'];
+  beginLoginTask: ConnectionsInput['beginLoginTask'];
   close(): void;
 } {
   const { listening, now, reload, schedule, sealingKey, store, tasks } = input;
@@ -81,7 +81,7 @@ export function openLogins(input: LoginsInput): {
     grants,
     redirectUri: () => redirectUri(listening()),
     now,
-    async ended({ taskId }, error) {
+    async onEnd({ taskId }, error) {
       if (error === null) await reload().catch(() => {});
       await tasks.finish(
         taskId,
@@ -94,7 +94,7 @@ export function openLogins(input: LoginsInput): {
   return {
     logins,
     grants,
-    loginBegun: ({ id, name }, { userId }) =>
+    beginLoginTask: ({ id, name }, { userId }) =>
       tasks.begin({
         name: 'login',
         target: `/api/connections/${id}`,

@@ -25,7 +25,7 @@ export interface ConnectionsInput {
   logins: Logins;
   grants: Pick<Grants, 'find' | 'end'>;
   /** Begins the task that ends with a login. Returns its id. */
-  loginBegun: LoginActionInput['begun'];
+  beginLoginTask: LoginActionInput['beginTask'];
   health: ConnectionHealth;
   /** How long an upstream may take to answer a test, in milliseconds. Default 15,000. */
   testTimeoutMs?: number;
@@ -46,7 +46,7 @@ type Probe = (row: Row) => Promise<ConnectionTest>;
 
 /** The accounts and keys at providers. A credential goes in and never comes out. */
 export function connectionsResource(input: ConnectionsInput): Resource {
-  const { connections, grants, health, loginBegun, logins, tokens } = input;
+  const { connections, grants, health, beginLoginTask, logins, tokens } = input;
   const { listening = () => null, testTimeoutMs = 15_000 } = input;
   const rowOf = (record: ConnectionRecord) => withHealth(record, health);
   const probe: Probe = async (row) => {
@@ -99,7 +99,7 @@ export function connectionsResource(input: ConnectionsInput): Resource {
     actions: {
       test: testAction(probe),
       discover: discoverAction(probe),
-      login: loginAction({ connections, logins, begun: loginBegun }),
+      login: loginAction({ connections, logins, beginTask: beginLoginTask }),
       logout: logoutAction(grants),
       enable: switchTo(true, input),
       disable: switchTo(false, input),

@@ -24,13 +24,13 @@ function build(text: string, second: number): void {
 describe('the files of the dashboard', () => {
   it('are found once they are built, and reloaded when they are rebuilt', async () => {
     const files = openSiteFiles(folder);
-    assert.equal(files.built(), null);
+    assert.equal(files.isBuilt(), null);
     assert.equal(await files.read('index.html'), null);
-    assert.equal(files.built(), false);
+    assert.equal(files.isBuilt(), false);
     build('one', 1000);
     const first = await files.read('index.html');
     assert.ok(first);
-    assert.deepEqual([files.built(), plainBytes(first).toString(), first.hashed], [true, 'one', false]);
+    assert.deepEqual([files.isBuilt(), plainBytes(first).toString(), first.hashed], [true, 'one', false]);
     assert.equal((await files.read('assets/a.js'))?.hashed, true);
     build('two', 2000);
     const second = await files.read('index.html');

@@ -25,7 +25,7 @@ export interface SiteFiles {
   /** Null where the dashboard was not built, or there is no such file. */
   read(path: string): Promise<SiteFile | null>;
   /** Whether there is a built dashboard; null while nobody has looked, which each `read` does. */
-  built(): boolean | null;
+  isBuilt(): boolean | null;
 }
 
 /** Where the build puts it: beside the compiled code, or in `dist/` of a clone that runs from its sources. */
@@ -60,7 +60,7 @@ export function openSiteFiles(folder: string): SiteFiles {
     fileCache.clear();
   };
   return {
-    built: () => built,
+    isBuilt: () => built,
     async read(path) {
       if (path === 'index.html') await forgetFormer();
       const files = (await loadManifest())?.files ?? {};

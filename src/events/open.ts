@@ -47,7 +47,7 @@ export interface EventControl {
 
 export interface Events {
   /** Whether some router may lead own events of the name anywhere. */
-  wanted(name: EventName): boolean;
+  accepts(name: EventName): boolean;
   /** Publishes an event of the gateway itself. Returns at once, and never throws. */
   emit(event: CloudEvent): void;
   /** Takes events that are sent to the gateway. */
@@ -114,7 +114,7 @@ export async function openEvents(input: EventsInput): Promise<Events> {
   };
   return {
     ingest: ingestOf(() => opened?.engine ?? null, input.fallbacks),
-    wanted(name) {
+    accepts(name) {
       if (opened === null) return isRouted(name) || additions.wants(name);
       const builtIn = opened.config.inForce().version.via === 'built-in';
       if (builtIn && !isRouted(name) && !additions.wants(name)) return false;

@@ -95,7 +95,7 @@ export function limitsOf(account: AccountState | undefined, now: number): RateLi
 export function hasRecovered({ fingerprint, own }: AccountState, connection: HealthConnection): boolean {
   if (own === null) return false;
   const { lastTestedAt, status } = connection;
-  const ordered = 'told' in own && own.told;
+  const ordered = 'namedByUpstream' in own && own.namedByUpstream;
   if (status === 'ok' && lastTestedAt !== null && lastTestedAt > own.since && !ordered) return true;
   return own.state === 'needs-attention' && fingerprint !== fingerprintOf(connection);
 }

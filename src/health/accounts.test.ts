@@ -12,7 +12,7 @@ function setUp(provider = 'openai-compatible') {
   const stored = new Map<string, StoredHealthState>();
   const accounts = createAccounts({
     now: () => time.now,
-    changed: (one) => void stored.set(`${one.connectionId} ${one.model}`, one),
+    onChange: (one) => void stored.set(`${one.connectionId} ${one.model}`, one),
   });
   const definition = findProvider(provider);
   assert.ok(definition);
@@ -143,7 +143,11 @@ describe('accounts', () => {
     const first = setUp();
     fail(first.accounts, first.targetOf(), failure(401));
     fail(first.accounts, first.targetOf('gone'), failure(404, 'model'));
-    const again = createAccounts({ now: () => start, changed: () => {}, kept: [...first.stored.values()] });
+    const again = createAccounts({
+      now: () => start,
+      onChange: () => {},
+      storedStates: [...first.stored.values()],
+    });
     assert.equal(again.conditionOf('c', 'm-1').state, 'needs-attention');
     assert.deepEqual(again.conditionsOf('c'), first.accounts.conditionsOf('c'));
   });

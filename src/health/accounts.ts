@@ -26,7 +26,7 @@ export type Availability =
   /** The upstream itself said until when. */
   | { may: 'wait'; condition: Condition; until: number };
 
-/** Everything that is known of the accounts. In memory; `changed` is called with every change. */
+/** Everything that is known of the accounts. In memory; `onChange` is called with every change. */
 export interface Accounts extends HealthView {
   availability(connectionId: string, model: string): Availability;
   begin(target: AttemptTarget): Running;
@@ -39,12 +39,12 @@ export interface Accounts extends HealthView {
   /** Conditions that are not `ready`, the account's own first. */
   conditionsOf(connectionId: string): { model: string | null; condition: Condition }[];
   limitsOf(connectionId: string): RateLimitStatus[];
-  /** Takes over another process's state of an account or a model, and calls `changed` with it. */
+  /** Takes over another process's state of an account or a model, and calls `onChange` with it. */
   take(changed: StoredHealthState): void;
   /** The same of limits that its upstream reported. */
   takeLimits(connectionId: string, limits: readonly RateLimitStatus[]): void;
   /** The health states that this gateway found out itself, for a process of it that starts. */
-  kept(): StoredHealthState[];
+  ownStates(): StoredHealthState[];
   /** What other gateways found out, for the same. */
   receivedHints(): HealthHint[];
 }
@@ -52,17 +52,17 @@ export interface Accounts extends HealthView {
 export interface AccountsInput {
   /** Milliseconds since the epoch. */
   now(): number;
-  changed(stored: StoredHealthState): void;
+  onChange(stored: StoredHealthState): void;
   /** Called with limits that an upstream reported. Default: nothing is called. */
-  limitsRead?(connectionId: string, limits: readonly RateLimitStatus[]): void;
+  onLimits?(connectionId: string, limits: readonly RateLimitStatus[]): void;
   /** What was kept when the gateway last ran. */
-  kept?: readonly StoredHealthState[];
+  storedStates?: readonly StoredHealthState[];
 }
 
 const go: Availability = { may: 'go' };
 
 export function createAccounts(input: AccountsInput): Accounts {
-  const { changed, kept = [], limitsRead = () => {}, now } = input;
+  const { onChange, storedStates = [], onLimits = () => {}, now } = input;
   const accounts = new Map<string, AccountState>();
   const accountOf = (id: string): AccountState => {
     const existing = accounts.get(id);
@@ -76,10 +76,10 @@ export function createAccounts(input: AccountsInput): Accounts {
   const isFromHint = ({ healthState }: StoredHealthState): boolean =>
     healthState !== null && fromHints.has(healthState);
   const all = () => [...accounts.values()].flatMap(storedHealthStates);
-  for (const one of kept) restore(accountOf(one.connectionId), one);
+  for (const one of storedStates) restore(accountOf(one.connectionId), one);
   const forget = (account: AccountState): boolean => {
     const states = clearHealthStates(account);
-    for (const one of states) changed(one);
+    for (const one of states) onChange(one);
     return states.length > 0;
   };
 
@@ -107,11 +107,12 @@ export function createAccounts(input: AccountsInput): Accounts {
       const worse = worseStateOf(account, model, at);
       if (worse === null || isOver(worse, at)) return go;
       const condition = conditionOf(worse, at);
-      if ('told' in worse && worse.told) return { may: 'wait', condition, until: worse.until };
+      if ('namedByUpstream' in worse && worse.namedByUpstream)
+        return { may: 'wait', condition, until: worse.until };
       return { may: 'last', condition };
     },
     begin: (target) =>
-      new HealthAttempt({ account: accountOf(target.connection.id), target, changed, limitsRead, now }),
+      new HealthAttempt({ account: accountOf(target.connection.id), target, onChange, onLimits, now }),
     adopt(connections) {
       const connectionById = new Map(connections.map((connection) => [connection.id, connection]));
       for (const account of accounts.values()) {
@@ -158,13 +159,13 @@ export function createAccounts(input: AccountsInput): Accounts {
       if (entry.healthState !== null) restore(account, entry);
       else if (entry.model !== null) account.models.delete(entry.model);
       else Object.assign(account, { own: null, fingerprint: null });
-      changed(entry);
+      onChange(entry);
     },
     takeLimits(connectionId, limits) {
       noteLimits(accountOf(connectionId), limits);
-      limitsRead(connectionId, limits);
+      onLimits(connectionId, limits);
     },
-    kept: () => all().filter((one) => !isFromHint(one)),
+    ownStates: () => all().filter((one) => !isFromHint(one)),
     receivedHints: () => all().flatMap((one) => (isFromHint(one) ? (hintOf(one, now()) ?? []) : [])),
   };
 }

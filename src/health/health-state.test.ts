@@ -54,7 +54,7 @@ describe('the health state of an account', () => {
       state: 'cooling',
       since: 110,
       until: 1110,
-      told: false,
+      namedByUpstream: false,
       failures: 1,
       reason: 'server error',
     });
@@ -64,13 +64,13 @@ describe('the health state of an account', () => {
     const pauseUntil = (at: number): Penalty => ({ ...pause, upstreamRetryAt: at });
     const healthState = after([[1000, failed(0, pauseUntil(18_000))]]);
     assert.ok(healthState !== null && 'until' in healthState);
-    assert.deepEqual([healthState.until, healthState.told], [18_000, true]);
+    assert.deepEqual([healthState.until, healthState.namedByUpstream], [18_000, true]);
     const absurd = after([[1000, failed(0, pauseUntil(1e15))]]);
     assert.ok(absurd !== null && 'until' in absurd);
     assert.equal(absurd.until, 1000 + MAX_RETRY_AFTER_MS.cooling);
     const past = after([[1000, failed(0, pauseUntil(900))]]);
     assert.ok(past !== null && 'until' in past);
-    assert.deepEqual([past.until, past.told], [2000, false]);
+    assert.deepEqual([past.until, past.namedByUpstream], [2000, false]);
   });
 
   it('does not recover by an answer to a request from before the failure', () => {
@@ -174,7 +174,7 @@ function hold(steps: readonly Step[]): void {
       }
     }
     if (healthState !== null && 'until' in healthState) {
-      const cap: number = healthState.told ? MAX_RETRY_AFTER_MS[healthState.state] : 60 * 60_000;
+      const cap: number = healthState.namedByUpstream ? MAX_RETRY_AFTER_MS[healthState.state] : 60 * 60_000;
       assert.ok(healthState.until - healthState.since <= cap, 'no pause is longer than its cap');
     }
   }

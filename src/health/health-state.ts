@@ -5,7 +5,7 @@ import { LONGEST_WAIT_MS } from './wait.ts';
  * epoch. `since` is when the state began: an attempt that began before it says nothing new.
  */
 export type HealthState = { since: number; failures: number; reason: string } & (
-  | { state: 'cooling' | 'exhausted'; until: number; told: boolean }
+  | { state: 'cooling' | 'exhausted'; until: number; namedByUpstream: boolean }
   | { state: 'probing' }
   | { state: 'needs-attention' }
 );
@@ -47,7 +47,7 @@ export function next(state: HealthState | null, event: HealthEvent, now: number)
     case 'inconclusive': {
       if (state?.state !== 'probing' || event.begunAt < state.since) return state;
       // Whoever comes next finds out.
-      return { ...state, state: 'cooling', since: now, until: now, told: false };
+      return { ...state, state: 'cooling', since: now, until: now, namedByUpstream: false };
     }
     case 'failed':
       return failed(state, event, now);
@@ -110,5 +110,5 @@ function stateAfter(
   // Beyond 2^30 times the base every cap is reached.
   const guess = Math.min(capMs, baseMs * 2 ** Math.min(earlier, 30));
   const wait = ordered ? Math.min(upstreamRetryAt - now, MAX_RETRY_AFTER_MS[to]) : guess;
-  return { state: to, since: now, failures, reason, until: now + wait, told: ordered };
+  return { state: to, since: now, failures, reason, until: now + wait, namedByUpstream: ordered };
 }

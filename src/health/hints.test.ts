@@ -10,7 +10,7 @@ describe('a health hint of another gateway', () => {
   it('keeps requests away for the same time, by the local clock, and is not passed on', () => {
     const clock = { now: 10_000_000 };
     const changes: StoredHealthState[] = [];
-    const other = createAccounts({ now: () => clock.now, changed: (stored) => void changes.push(stored) });
+    const other = createAccounts({ now: () => clock.now, onChange: (stored) => void changes.push(stored) });
     other.applyHint({
       connectionId: 'con_1',
       model: null,
@@ -28,7 +28,7 @@ describe('a health hint of another gateway', () => {
   });
 
   it('ends when it ends at its gateway, and local states stay', () => {
-    const other = createAccounts({ now: () => 1_000, changed() {} });
+    const other = createAccounts({ now: () => 1_000, onChange() {} });
     const about = { connectionId: 'con_1', reason: 'rate limit', failures: 1, forMs: minute, told: false };
     other.applyHint({ ...about, model: 'm-1', state: 'cooling' });
     assert.equal(other.availability('con_1', 'm-1').may, 'last');
@@ -40,7 +40,7 @@ describe('a health hint of another gateway', () => {
       fingerprint: null,
       healthState: { state: 'needs-attention', since: 1, failures: 1, reason: 'credential refused' },
     };
-    const accounts = createAccounts({ now: () => 1_000, changed() {}, kept: [own] });
+    const accounts = createAccounts({ now: () => 1_000, onChange() {}, storedStates: [own] });
     accounts.applyHint({ ...about, connectionId: 'con_2', model: null, state: 'cooling' });
     accounts.applyHint({ connectionId: 'con_2', model: null, state: 'ready' });
     assert.equal(accounts.conditionOf('con_2', 'm-1').state, 'needs-attention');
@@ -48,14 +48,14 @@ describe('a health hint of another gateway', () => {
 
   it('is passed to a new worker as a hint, so that it ends there as well', () => {
     const clock = { now: 1_000 };
-    const owner = createAccounts({ now: () => clock.now, changed() {} });
+    const owner = createAccounts({ now: () => clock.now, onChange() {} });
     const about = { connectionId: 'con_1', model: null, reason: 'rate limit', failures: 1, told: true };
     owner.applyHint({ ...about, state: 'exhausted', forMs: minute });
     clock.now += 1_000;
-    assert.deepEqual(owner.kept(), []);
+    assert.deepEqual(owner.ownStates(), []);
     const hints = owner.receivedHints();
     assert.deepEqual(hints, [{ ...about, state: 'exhausted', forMs: minute - 1_000 }]);
-    const worker = createAccounts({ now: () => clock.now, changed() {} });
+    const worker = createAccounts({ now: () => clock.now, onChange() {} });
     for (const hint of hints) worker.applyHint(hint);
     assert.equal(worker.availability('con_1', 'm-1').may, 'wait');
     worker.applyHint({ connectionId: 'con_1', model: null, state: 'ready' });

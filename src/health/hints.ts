@@ -46,7 +46,14 @@ export function hintOf(
     case 'cooling':
     case 'exhausted': {
       const forMs = Math.max(0, healthState.until - now);
-      return { ...about, state: healthState.state, reason, failures, forMs, told: healthState.told };
+      return {
+        ...about,
+        state: healthState.state,
+        reason,
+        failures,
+        forMs,
+        told: healthState.namedByUpstream,
+      };
     }
   }
 }
@@ -54,13 +61,13 @@ export function hintOf(
 /** The health state that a hint stands for; null is ready. */
 export function healthStateOfHint(hint: HealthHint, now: number): HealthState | null {
   if (hint.state === 'ready') return null;
-  const { failures, forMs, reason, state, told } = hint;
+  const { failures, forMs, reason, state, told: namedByUpstream } = hint;
   return {
     state,
     since: now,
     failures,
     reason,
-    told,
+    namedByUpstream,
     until: now + Math.min(forMs, MAX_RETRY_AFTER_MS[state]),
   };
 }

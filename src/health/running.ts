@@ -48,8 +48,8 @@ const QUOTA_MS = 15 * 60_000;
 
 interface RunningInput {
   now(): number;
-  changed(stored: StoredHealthState): void;
-  limitsRead(connectionId: string, limits: readonly RateLimitStatus[]): void;
+  onChange(stored: StoredHealthState): void;
+  onLimits(connectionId: string, limits: readonly RateLimitStatus[]): void;
   account: AccountState;
   target: AttemptTarget;
 }
@@ -94,7 +94,7 @@ export class HealthAttempt implements Running {
   }
 
   failed(failed: AttemptFailure): FailureEffect {
-    const { account, target, changed, now } = this.#input;
+    const { account, target, onChange, now } = this.#input;
     const at = now();
     this.#reported = true;
     const kind = this.#kindOf(failed, at);
@@ -113,7 +113,7 @@ export class HealthAttempt implements Running {
     const inconclusive = { type: 'inconclusive', begunAt: this.#begunAt } as const;
     if (model !== null) {
       if (account.own !== null) this.#happenedTo(null, inconclusive, at);
-      if (!account.models.has(model)) evictOldest(account.models, (rowOf) => changed(rowOf(account.id)));
+      if (!account.models.has(model)) evictOldest(account.models, (rowOf) => onChange(rowOf(account.id)));
     } else if (account.models.has(target.model)) this.#happenedTo(target.model, inconclusive, at);
     if (effect.to === 'needs-attention') account.fingerprint = fingerprintOf(target.connection);
     this.#happenedTo(model, event, at);
@@ -161,9 +161,9 @@ export class HealthAttempt implements Running {
   }
 
   #noteLimits(limits: readonly RateLimitStatus[]): void {
-    const { account, limitsRead } = this.#input;
+    const { account, onLimits } = this.#input;
     noteLimits(account, limits);
-    if (limits.length > 0) limitsRead(account.id, limits);
+    if (limits.length > 0) onLimits(account.id, limits);
   }
 
   /** To the account and to the model: an answer speaks for both. */
@@ -175,7 +175,7 @@ export class HealthAttempt implements Running {
   }
 
   #happenedTo(model: string | null, event: HealthEvent, at: number): void {
-    const { account, changed } = this.#input;
+    const { account, onChange } = this.#input;
     const before = model === null ? account.own : (account.models.get(model) ?? null);
     const healthState = next(before, event, at);
     if (healthState === before) return;
@@ -183,7 +183,7 @@ export class HealthAttempt implements Running {
     else if (healthState === null) account.models.delete(model);
     else account.models.set(model, healthState);
     const fingerprint = model === null ? account.fingerprint : null;
-    changed({ connectionId: account.id, model, healthState, fingerprint });
+    onChange({ connectionId: account.id, model, healthState, fingerprint });
   }
 }
 

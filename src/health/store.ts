@@ -24,7 +24,7 @@ const columns: readonly (keyof Row)[] = [
 export interface AccountsStore {
   accounts: Accounts;
   /** What was kept when it was opened. */
-  kept: readonly StoredHealthState[];
+  storedStates: readonly StoredHealthState[];
   /** Writes what waits. */
   close(): Promise<void>;
 }
@@ -45,11 +45,11 @@ export async function openAccounts(
     .execute();
   const rows = await store.db.selectFrom('standings').selectAll().execute();
   const writer = createWriter(store, { onError });
-  const healthStates = rows.map(keptOf);
+  const healthStates = rows.map(storedStateOf);
   const accounts = createAccounts({
     now,
-    kept: healthStates,
-    changed(changed) {
+    storedStates: healthStates,
+    onChange(changed) {
       onChange(changed);
       const row = rowOf(changed, now());
       writer.push(
@@ -59,7 +59,7 @@ export async function openAccounts(
       );
     },
   });
-  return { accounts, kept: healthStates, close: writer.stop };
+  return { accounts, storedStates: healthStates, close: writer.stop };
 }
 
 function rowOf({ connectionId, fingerprint, model, healthState }: StoredHealthState, now: number): Row {
@@ -75,11 +75,11 @@ function rowOf({ connectionId, fingerprint, model, healthState }: StoredHealthSt
     since,
     failures,
     until: timed ? Math.ceil(healthState.until) : null,
-    told: timed && healthState.told ? 1 : 0,
+    told: timed && healthState.namedByUpstream ? 1 : 0,
   };
 }
 
-function keptOf(row: Row): StoredHealthState {
+function storedStateOf(row: Row): StoredHealthState {
   const { connection_id: connectionId, fingerprint, model } = row;
   return {
     connectionId,
@@ -89,14 +89,21 @@ function keptOf(row: Row): StoredHealthState {
   };
 }
 
-function healthStateOfHint({ failures, reason, since, state, told, until }: Row): HealthState | null {
+function healthStateOfHint({
+  failures,
+  reason,
+  since,
+  state,
+  told: namedByUpstream,
+  until,
+}: Row): HealthState | null {
   const base = { failures, reason, since };
   switch (state) {
     case 'ready':
       return null;
     case 'cooling':
     case 'exhausted':
-      return until === null ? null : { ...base, state, until, told: told === 1 };
+      return until === null ? null : { ...base, state, until, namedByUpstream: namedByUpstream === 1 };
     case 'probing':
     case 'needs-attention':
       return { ...base, state };

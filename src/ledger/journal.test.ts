@@ -52,7 +52,7 @@ function open(
     folder,
     name: 'one',
     columns: ledgerColumns,
-    written: () => written.now.promise,
+    whenWritten: () => written.now.promise,
     onError: (error) => errors.push(error.message),
   });
   return { journal, folder, errors, written };
@@ -98,7 +98,7 @@ async function found(folder: string, isWanted = (_name: string) => true): Promis
   const ids: string[] = [];
   const push = (_table: string, columns: readonly string[], values: readonly Value[]) =>
     void ids.push(String(values[columns.indexOf('id')]));
-  await queueJournals(folder, { push, written: async () => true }, isWanted);
+  await queueJournals(folder, { push, whenWritten: async () => true }, isWanted);
   return ids.sort();
 }
 
@@ -310,7 +310,7 @@ describe('the recovery of journals', () => {
     ];
     writeFileSync(join(folder, 'old.0'), `${lines.join('\n')}\n[200,"e",2`);
     const rows: unknown[] = [];
-    const writer = { push: (...pushed: unknown[]) => void rows.push(pushed), written: async () => true };
+    const writer = { push: (...pushed: unknown[]) => void rows.push(pushed), whenWritten: async () => true };
     await queueJournals(folder, writer, (name) => name === 'old');
     assert.deepEqual(rows, [['requests', ['status', 'id'], [200, 'a']]]);
     assert.match(
@@ -333,7 +333,7 @@ describe('the recovery of journals', () => {
         all += 1;
         most = Math.max(most, waiting);
       },
-      async written() {
+      async whenWritten() {
         waiting = 0;
         return true;
       },
@@ -348,7 +348,7 @@ describe('the recovery of journals', () => {
     await journal.close();
     writeFileSync(join(folder, 'cut.0'), '["id","sta\n["a",1]\n');
     writeFileSync(join(folder, 'old.0'), '["id"]\n["a"]\n');
-    const writer = { push() {}, written: async () => true };
+    const writer = { push() {}, whenWritten: async () => true };
     assert.deepEqual(await queueJournals(folder, writer, (name) => name === 'cut'), []);
     assert.deepEqual(await queueJournals(folder, writer, (name) => name === 'old', AbortSignal.abort()), []);
   });
@@ -358,7 +358,7 @@ describe('the recovery of journals', () => {
     await journal.close();
     const [quiet, grown] = [join(folder, 'old.0'), join(folder, 'old.1')];
     for (const file of [quiet, grown]) writeFileSync(file, '["id"]\n["a"]\n');
-    const writer = { push() {}, written: async () => true };
+    const writer = { push() {}, whenWritten: async () => true };
     const files = await queueJournals(folder, writer, (name) => name === 'old');
     appendFileSync(grown, '["b"]\n');
     assert.equal(removeJournals(files), false);

@@ -45,7 +45,7 @@ export interface Journal {
    * @returns whether it is on the disk
    */
   append(row: string): boolean;
-  /** Removes the rows that were appended until now, once `written` says that the database has them. */
+  /** Removes the rows that were appended until now, once `whenWritten` says that the database has them. */
   rotate(): Promise<void>;
   /** Closes its files, which stay. */
   close(): Promise<void>;
@@ -59,7 +59,7 @@ export interface JournalInput {
   /** What the values of a row are called. */
   columns: readonly string[];
   /** Resolves once the database has all rows that were recorded until now. */
-  written(): Promise<void>;
+  whenWritten(): Promise<void>;
   /** Told when rows are not written to the disk for a while, and why. */
   onError(error: Error): void;
   maxBytes?: number;
@@ -88,7 +88,7 @@ interface JournalFile {
  * @throws the system's error when they cannot be made
  */
 export function openJournal(input: JournalInput): Journal {
-  const { columns, disk = localDisk, folder, maxBytes = MAX_BYTES, name, onError, written } = input;
+  const { columns, disk = localDisk, folder, maxBytes = MAX_BYTES, name, onError, whenWritten } = input;
   const steady = input.steady ?? (() => performance.now());
   const header = `${JSON.stringify(columns)}\n`;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -206,7 +206,7 @@ export function openJournal(input: JournalInput): Journal {
       const before = late;
       try {
         [current, other] = [other, current];
-        await written();
+        await whenWritten();
         await before;
         if (closed) return;
         // These are in the database now, if they are not in a file.

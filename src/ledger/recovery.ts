@@ -25,7 +25,7 @@ export interface QueuedJournal {
  */
 export async function queueJournals(
   folder: string,
-  writer: Pick<Writer, 'push' | 'written'>,
+  writer: Pick<Writer, 'push' | 'whenWritten'>,
   isWanted: (name: string) => boolean,
   signal?: AbortSignal,
 ): Promise<QueuedJournal[]> {
@@ -74,7 +74,7 @@ function ifMissing(error: NodeJS.ErrnoException): string[] {
  */
 async function queueRows(
   text: string,
-  writer: Pick<Writer, 'push' | 'written'>,
+  writer: Pick<Writer, 'push' | 'whenWritten'>,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const [first = '', ...lines] = text.split('\n');
@@ -92,7 +92,7 @@ async function queueRows(
     const values = keptColumns.map((index) => row[index]);
     if (!values.every(isValue)) continue;
     if (queued === MOST_ROWS) {
-      await writer.written();
+      await writer.whenWritten();
       queued = 0;
     }
     if (signal?.aborted) return false;

@@ -125,8 +125,8 @@ export async function sumsOf(store: Pick<Store, 'db'>, query: SumsQuery): Promis
 export function sumColumns(db: Store['db'], query: SumsQuery, everyMs: number | null = null) {
   const keys = [...(everyMs === null ? [] : [periodColumn(everyMs)]), ...keyColumns(query)];
   return {
-    select: summing(db, query, keys, (measure) => measure.kept),
-    columns: [...keys.map(({ as }) => as), ...measures.map(({ kept }) => kept)],
+    select: summing(db, query, keys, (measure) => measure.sumColumn),
+    columns: [...keys.map(({ as }) => as), ...measures.map(({ sumColumn }) => sumColumn)],
   };
 }
 
@@ -245,7 +245,7 @@ function addUsd(one: number | null, other: number | null): number | null {
 /** What is summed up. */
 export interface Measure extends Column {
   /** The column of sums that are kept. */
-  kept: string;
+  sumColumn: string;
   /** The sum of those. */
   sumOfKept: RawBuilder<unknown>;
 }
@@ -253,18 +253,18 @@ export interface Measure extends Column {
 /** Fractions are added as decimal numbers where a database has them: PostgreSQL adds binary ones without compensation. */
 const decimal = (column: string): RawBuilder<unknown> => sql`cast(${sql.ref(column)} as numeric)`;
 
-const counted = (as: string, kept: string, value: RawBuilder<unknown>): Measure => ({
+const counted = (as: string, sumColumn: string, value: RawBuilder<unknown>): Measure => ({
   as,
-  kept,
+  sumColumn,
   value,
-  sumOfKept: sql`sum(${sql.ref(kept)})`,
+  sumOfKept: sql`sum(${sql.ref(sumColumn)})`,
 });
 
-const fraction = (as: string, kept: string, value: RawBuilder<unknown>): Measure => ({
+const fraction = (as: string, sumColumn: string, value: RawBuilder<unknown>): Measure => ({
   as,
-  kept,
+  sumColumn,
   value,
-  sumOfKept: sql`sum(${decimal(kept)})`,
+  sumOfKept: sql`sum(${decimal(sumColumn)})`,
 });
 
 /** Under which name, of requests, and the column for it of sums that are kept. */

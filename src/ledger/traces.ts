@@ -20,7 +20,7 @@ export interface Traces {
   /** Rows not written yet. */
   pending(): number;
   /** Rows that could not be written and are gone. */
-  lost(): number;
+  lostRows(): number;
   /** Writes what waits. False when the database was busy or failed. */
   flush(): boolean | Promise<boolean>;
   /** Writes what waits and stops. */
@@ -50,7 +50,7 @@ export function openTraces(
   return {
     record: (requestId, trace) => writer.push('traces', columns, [requestId, trace]),
     pending: writer.pending,
-    lost: writer.lost,
+    lostRows: writer.lostRows,
     flush: writer.flush,
     async close() {
       stop();

@@ -10,7 +10,7 @@ export interface CallCounts {
 export interface CallCounter {
   counts(): CallCounts;
   /** Counts a call. @param fault what was the gateway's own fault; null for none */
-  called(fault: unknown): void;
+  add(fault: unknown): void;
 }
 
 /** @param report called with each fault */
@@ -18,7 +18,7 @@ export function createCallCounter(now: () => number, report: (fault: unknown) =>
   const counts: CallCounts = { calls: 0, faults: 0, lastCallAt: null, lastFaultAt: null };
   return {
     counts: () => counts,
-    called(fault) {
+    add(fault) {
       counts.calls += 1;
       counts.lastCallAt = now();
       if (fault === null) return;

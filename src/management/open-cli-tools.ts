@@ -21,7 +21,7 @@ export interface CliToolsInput extends Pick<ManagementContext, 'hosts' | 'now'> 
   schedule: Schedule;
   log: Log;
   /** Told of what was found whenever all programs are asked. */
-  found(statuses: readonly ToolStatus[]): void;
+  onStatuses(statuses: readonly ToolStatus[]): void;
 }
 
 /** How often the files of tools that were set up are looked at. */
@@ -41,7 +41,7 @@ export function openCliTools(input: CliToolsInput): CliTools {
     names: hosts,
     root,
     keys: {
-      holds: (text) => hasKey(store, text),
+      isGatewayKey: (text) => hasKey(store, text),
       async matcher(id) {
         const key = await keys.find(id);
         return key === null ? null : (text) => key.hash === hashKey(text);
@@ -76,7 +76,7 @@ export function openCliTools(input: CliToolsInput): CliTools {
       ...service,
       async statuses(refresh) {
         const statuses = await service.statuses(refresh);
-        input.found(statuses);
+        input.onStatuses(statuses);
         return statuses;
       },
     },

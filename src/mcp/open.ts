@@ -41,7 +41,7 @@ export function isMcpPath(path: string): boolean {
 
 /** The MCP server of a gateway, over Streamable HTTP. The protocol's library is loaded with the first request. */
 export function openMcp({ gate, now, report, version }: McpInput): Mcp {
-  const { called, counts } = createCallCounter(now, report);
+  const { add: onCall, counts } = createCallCounter(now, report);
   return {
     async serve(exchange, management) {
       try {
@@ -51,7 +51,7 @@ export function openMcp({ gate, now, report, version }: McpInput): Mcp {
         try {
           if (exchange.request.method !== 'POST') throw notAllowed(exchange);
           const body = await management.body(exchange, caller);
-          await answerMcp(exchange, body, { version, api: apiOf(management, caller), called });
+          await answerMcp(exchange, body, { version, api: apiOf(management, caller), onCall });
         } catch (error) {
           if (!(error instanceof GatewayError)) throw error;
           sendRefusal(exchange, error);
@@ -63,7 +63,7 @@ export function openMcp({ gate, now, report, version }: McpInput): Mcp {
     counts,
     async selfTest() {
       const { countTools } = await import('./http.ts');
-      const count = await countTools({ version, api: forNobody, called() {} });
+      const count = await countTools({ version, api: forNobody, onCall() {} });
       return `It answers itself, with ${count} tools`;
     },
   };

@@ -11,7 +11,7 @@ export interface McpServerInput {
   /** The gateway, as the person may use it. */
   api: Api;
   /** Told of each call of a tool. @param fault what was the gateway's own fault; null for none */
-  called(fault: unknown): void;
+  onCall(fault: unknown): void;
 }
 
 const instructions = `Modelgate is an AI gateway: it takes model requests of coding tools and agents, chooses a provider for each, and records what they cost. These tools look at one gateway and change it. Begin with "health" when something does not work, and with "costs" for money. What changes the gateway (switch_combo, set_budget, create_key) does so for everybody who uses it: ask first.`;
@@ -67,13 +67,13 @@ function addTool(server: McpServer, tool: GatewayTool, input: McpServerInput): v
 }
 
 /** Runs a tool, and counts it. */
-async function answer(tool: GatewayTool, args: unknown, { api, called }: McpServerInput): Promise<ApiBody> {
+async function answer(tool: GatewayTool, args: unknown, { api, onCall }: McpServerInput): Promise<ApiBody> {
   try {
     const body = await tool.run(tool.input.parse(args), api);
-    called(null);
+    onCall(null);
     return body;
   } catch (error) {
-    called(isRefusal(error) ? null : error);
+    onCall(isRefusal(error) ? null : error);
     throw isRefusal(error)
       ? error
       : new ApiError('internal_error', 'The gateway failed; its log has the cause');

@@ -26,7 +26,7 @@ export interface OwnerKey {
 
 export interface SurfaceContext extends ProxyContext {
   /** Called with the sender of a request that gets no row in the ledger, e.g. a list of models. */
-  identified(exchange: HttpExchange, principal: Principal): void;
+  onIdentified(exchange: HttpExchange, principal: Principal): void;
   hosts: AllowedHosts;
   owner: OwnerKey;
 }
@@ -49,7 +49,7 @@ export function serveModels(context: SurfaceContext, exchange: HttpExchange): Pr
   context.gate(exchange);
   const principal = principalOf(context, exchange, match);
   const snapshot = context.snapshot();
-  if (surface.kind !== 'relay' && surface.kind !== 'compact') context.identified(exchange, principal);
+  if (surface.kind !== 'relay' && surface.kind !== 'compact') context.onIdentified(exchange, principal);
   if (surface.kind !== 'relay' || codecOf(surface.format).media !== undefined) refuseDryRun(exchange.request);
   switch (surface.kind) {
     case 'relay':

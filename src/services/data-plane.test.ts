@@ -35,7 +35,7 @@ function opened(running = true) {
     running,
     calls: () => calls,
     now: () => 1000,
-    changed: () => messages.push(plane.status().state),
+    onChange: () => messages.push(plane.status().state),
   });
   return { plane, messages, interrupted };
 }

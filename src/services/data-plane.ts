@@ -4,7 +4,7 @@ import type { OpenCall } from '../proxy/request/open-call.ts';
 import { createGate, type Gate, type GateInput } from './gate.ts';
 import type { PartStatus } from './part.ts';
 
-export interface DataPlaneInput extends Pick<GateInput, 'changed' | 'now' | 'running'> {
+export interface DataPlaneInput extends Pick<GateInput, 'onChange' | 'now' | 'running'> {
   /** Calls in flight. */
   calls(): readonly OpenCall[];
 }

@@ -18,7 +18,7 @@ export interface GateInput {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Called with each change of state. */
-  changed(): void;
+  onChange(): void;
 }
 
 /** Admits requests to a service that shares the process and its socket with others. */
@@ -40,7 +40,7 @@ export interface Gate {
 const LAST_BYTES_MS = 250;
 
 /** Drains and refuses within the process: the socket stays open, for the management API is behind it as well. */
-export function createGate({ changed, interrupt, now, refusal, running }: GateInput): Gate {
+export function createGate({ onChange, interrupt, now, refusal, running }: GateInput): Gate {
   const guests = createIndexedSet<InFlight>();
   let state: 'running' | 'draining' | 'stopped' = running ? 'running' : 'stopped';
   let again = false;
@@ -50,7 +50,7 @@ export function createGate({ changed, interrupt, now, refusal, running }: GateIn
   const become = (next: typeof state) => {
     state = next;
     changedAt = now();
-    changed();
+    onChange();
   };
   return {
     admit(exchange) {

@@ -104,7 +104,7 @@ export async function openServices(input: ServicesInput): Promise<Services> {
     running: (await records.of('data-plane')).desired === 'running',
     calls: input.calls,
     now,
-    changed: () => publish({ id: 'data-plane', state: own.status().state }),
+    onChange: () => publish({ id: 'data-plane', state: own.status().state }),
   });
   const plane = input.workers === null ? own : withWorkers(own, input.workers);
   const drainMs = (): number => {
@@ -113,8 +113,8 @@ export async function openServices(input: ServicesInput): Promise<Services> {
   };
   const protocolGate = async (id: 'mcp' | 'a2a' | 'dashboard', name: string): Promise<Gate> => {
     const running = (await records.of(id)).desired === 'running';
-    const changed = () => publish({ id, state: gate.status().state });
-    const gate = createProtocolGate({ name, running, now, changed });
+    const onChange = () => publish({ id, state: gate.status().state });
+    const gate = createProtocolGate({ name, running, now, onChange });
     return gate;
   };
   const mcpGate = await protocolGate('mcp', 'MCP server');
@@ -216,7 +216,7 @@ function fixedParts(
       version,
       gate: dashboardGate,
       endpoints: at('/dashboard'),
-      built: input.dashboardBuilt,
+      isBuilt: input.dashboardBuilt,
       now,
     }),
   ];

@@ -13,7 +13,7 @@ export interface SimulatedHealthView {
 }
 
 interface Busy {
-  begun: number[];
+  startTimes: number[];
   ends: number[];
 }
 
@@ -26,15 +26,15 @@ export function simulatedHealthView(history: History): SimulatedHealthView {
       now = at;
     },
     begin(connectionId, at, durationMs) {
-      const work = busy.get(connectionId) ?? { begun: [], ends: [] };
+      const work = busy.get(connectionId) ?? { startTimes: [], ends: [] };
       busy.set(connectionId, work);
-      work.begun = [...work.begun.filter((begun) => begun > at - MINUTE_MS), at];
+      work.startTimes = [...work.startTimes.filter((begun) => begun > at - MINUTE_MS), at];
       work.ends = [...work.ends.filter((end) => end > at), at + durationMs];
     },
     healthView: {
       conditionOf: () => ({ state: 'ready' }),
       inFlight: (id) => busy.get(id)?.ends.filter((end) => end > now).length ?? 0,
-      recentUse: (id) => busy.get(id)?.begun.filter((begun) => begun > now - MINUTE_MS).length ?? 0,
+      recentUse: (id) => busy.get(id)?.startTimes.filter((begun) => begun > now - MINUTE_MS).length ?? 0,
       latencyMs: (connectionId, model) => history.of({ connectionId, provider: '', model })?.ttftMs ?? null,
       // What the history says is true throughout, so that nothing needs to be measured again.
       latencyAgeMs: (connectionId, model) =>

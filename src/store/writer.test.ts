@@ -55,9 +55,9 @@ describe('the writer', () => {
     pushAll(writer, numbered(5));
     await until(() => batches.length === 1);
     const results: [string, boolean][] = [];
-    const first = writer.written().then((whole) => results.push(['first', whole]));
+    const first = writer.whenWritten().then((whole) => results.push(['first', whole]));
     pushAll(writer, numbered(3));
-    const second = writer.written().then((whole) => results.push(['second', whole]));
+    const second = writer.whenWritten().then((whole) => results.push(['second', whole]));
     pushAll(writer, numbered(9));
     await delay(20);
     assert.deepEqual(results, [], 'nothing is written yet');

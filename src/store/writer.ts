@@ -10,13 +10,13 @@ export interface Writer {
    * Resolves once nothing of what was queued until now waits any more: true where the database was given all of it, false where
    * rows were dropped because too many waited. A row that the database refuses counts as given.
    */
-  written(): Promise<boolean>;
+  whenWritten(): Promise<boolean>;
   /** Writes everything and stops. @throws when rows could not be written */
   stop(): Promise<void>;
   /** Rows not written yet. */
   pending(): number;
   /** Rows that could not be written and are gone. */
-  lost(): number;
+  lostRows(): number;
 }
 
 export interface WriterOptions {
@@ -162,7 +162,7 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
       schedule(flushMs);
     },
     flush,
-    async written() {
+    async whenWritten() {
       const left = [...queues.values()].filter(({ rows }) => rows.length > 0);
       const whole = await Promise.all(
         left.map(
@@ -175,7 +175,7 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
       return whole.every(Boolean);
     },
     pending: () => pending,
-    lost: losses.count,
+    lostRows: losses.count,
     async stop() {
       stopped = true;
       const deadline = performance.now() + stopMs;

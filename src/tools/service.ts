@@ -24,7 +24,7 @@ export interface ToolServiceInput {
   names: ReadonlySet<string>;
   keys: {
     /** Whether a text is that of a gateway key. */
-    holds(text: string): Promise<boolean>;
+    isGatewayKey(text: string): Promise<boolean>;
     /** Whether a text is that of the key with this id; null when there is no such key. */
     matcher(id: string): Promise<((text: string) => boolean) | null>;
   };
@@ -209,13 +209,13 @@ async function keyFor(
   if (api_key !== undefined && key_id !== undefined)
     throw wrongKey('key_id', 'Give api_key or key_id, not both');
   if (api_key !== undefined) {
-    if (await keys.holds(api_key)) return api_key;
+    if (await keys.isGatewayKey(api_key)) return api_key;
     throw wrongKey(
       'api_key',
       'This is not a key of this gateway: give the whole key, as it was shown when it was created',
     );
   }
-  const matches = key_id === undefined ? keys.holds : await keys.matcher(key_id);
+  const matches = key_id === undefined ? keys.isGatewayKey : await keys.matcher(key_id);
   if (matches === null) throw wrongKey('key_id', 'There is no key with this id');
   if (!keepsKeyInFile(tool)) return null;
   const current = await currentKey(tool, place.machine).catch(() => null);

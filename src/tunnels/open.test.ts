@@ -19,7 +19,7 @@ async function opened(test: TestContext, authRequired: boolean) {
     hosts: new Set(),
     log: pino({ level: 'silent' }),
     now: Date.now,
-    changed() {},
+    onChange() {},
   });
   return { tunnels, users: userStore(store) };
 }

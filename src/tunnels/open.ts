@@ -17,14 +17,14 @@ export interface GatewayTunnelsInput {
   hosts: Set<string>;
   log: Log;
   /** Told of each change of a tunnel. */
-  changed(tunnel: CreatedTunnel): void;
+  onChange(tunnel: CreatedTunnel): void;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
 /** The tunnels of a gateway on this machine. */
 export function openGatewayTunnels(input: GatewayTunnelsInput): Promise<Tunnels> {
-  const { changed, config, hosts, listening, log, now, store } = input;
+  const { onChange, config, hosts, listening, log, now, store } = input;
   const names = [...machineVariables, ...tunnelKinds.flatMap(({ variables }) => variables)];
   const users = userStore(store);
   return openTunnels({
@@ -42,12 +42,12 @@ export function openGatewayTunnels(input: GatewayTunnelsInput): Promise<Tunnels>
         throw refused('an admin password first: run `gateway setup`, and set one');
       if (!config.authRequired) throw refused('gateway keys: set "auth.required" to true and start it again');
     },
-    changed(tunnel) {
+    onChange(tunnel) {
       const { error, id, state, url } = tunnel;
       if (state === 'waiting')
         log.warn({ tunnel: id, reason: error?.message }, 'a tunnel ended; it is started again');
       else log.info({ tunnel: id, state, url }, 'a tunnel has changed');
-      changed(tunnel);
+      onChange(tunnel);
     },
   });
 }

@@ -26,7 +26,7 @@ function opened() {
         timer.off = true;
       };
     },
-    changed: () => states.push(tunnel.status().state),
+    onChange: () => states.push(tunnel.status().state),
     async run(listen) {
       if (refuses !== null) throw refuses;
       const index = runs.push(listen) - 1;

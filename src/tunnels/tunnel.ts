@@ -19,7 +19,7 @@ export interface TunnelInput {
   /** Starts the program. @throws GatewayError where it cannot be started */
   run(listen: { onLine(line: string): void; onEnd(how: string): void }): Promise<Program>;
   /** Told of each change of state or address. */
-  changed(): void;
+  onChange(): void;
   /** Milliseconds since the epoch. */
   now(): number;
   /** Calls back after so many milliseconds. @returns what calls it off */
@@ -41,7 +41,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const STEADY_MS = 5 * 60_000;
 
 /** Keeps the program of one tunnel running. */
-export function createTunnel({ after, changed, kind, now, run }: TunnelInput): Tunnel {
+export function createTunnel({ after, onChange, kind, now, run }: TunnelInput): Tunnel {
   let state: TunnelStatus['state'] = 'stopped';
   let url: string | null = null;
   let connected = true;
@@ -58,7 +58,7 @@ export function createTunnel({ after, changed, kind, now, run }: TunnelInput): T
   const become = (next: typeof state) => {
     state = next;
     changedAt = now();
-    changed();
+    onChange();
   };
   const settle = () => {
     const next = url !== null && connected ? 'running' : 'starting';
@@ -71,7 +71,7 @@ export function createTunnel({ after, changed, kind, now, run }: TunnelInput): T
         connected = true;
         error = null;
         settle();
-        changed();
+        onChange();
         break;
       case 'connected':
         connected = news.connected;

@@ -27,7 +27,7 @@ export interface TunnelsInput {
   /** The names under which the gateway may be spoken to; those of tunnels come and go. */
   hosts: Set<string>;
   /** Told of each change of a tunnel. */
-  changed(tunnel: CreatedTunnel): void;
+  onChange(tunnel: CreatedTunnel): void;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -68,7 +68,7 @@ interface Entry {
 }
 
 export async function openTunnels(input: TunnelsInput): Promise<Tunnels> {
-  const { changed, guard, hosts, machine, now, target } = input;
+  const { onChange, guard, hosts, machine, now, target } = input;
   const store = tunnelStore(input.store);
   const entries = new Map<TunnelId, Entry>();
   /** The names that tunnels have added to `hosts`. */
@@ -118,9 +118,9 @@ export async function openTunnels(input: TunnelsInput): Promise<Tunnels> {
             ...listen,
           });
         },
-        changed() {
+        onChange() {
           follow(entry);
-          changed(shown(entry));
+          onChange(shown(entry));
         },
       }),
     };

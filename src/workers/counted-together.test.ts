@@ -52,7 +52,7 @@ async function together(budget: Pick<BudgetRecord, 'metric' | 'limit'>) {
       receive() {},
       waiting: () => 0,
       close() {},
-      kill: () => queueMicrotask(() => input.ended('SIGKILL')),
+      kill: () => queueMicrotask(() => input.onEnd('SIGKILL')),
     };
   };
   const workers = openWorkers(
@@ -94,7 +94,7 @@ async function together(budget: Pick<BudgetRecord, 'metric' | 'limit'>) {
     const place = { connectionId: 'c', innerCombos: [], tokens: () => tokens, usd: () => null };
     return (await reservation.reserve(place)) === null ? reservation : null;
   };
-  const end = (worker: number): void => inputs[worker]?.ended('SIGKILL');
+  const end = (worker: number): void => inputs[worker]?.onEnd('SIGKILL');
   return { clock, counts, end, events, limits, remotes, request, workers };
 }
 

@@ -25,14 +25,14 @@ export function socketPathIn(dataDir: string): string {
 
 /**
  * Has the workers listen for clients, and the server of this process for what the workers pass on.
- * @param known called with the address as soon as it is known, before the first request
+ * @param onAddress called with the address as soon as it is known, before the first request
  * @throws the system's error when the address cannot be listened on; GatewayError as `makeOwnFolder` does
  */
 export async function listenWithWorkers(
   { dataDir, host, port }: Address & { dataDir: string },
   server: Pick<HttpServer, 'listenForProxies'>,
   workers: Pick<Workers, 'listen'>,
-  known: (address: Address) => void,
+  onAddress: (address: Address) => void,
 ): Promise<Address> {
   const path = socketPathIn(dataDir);
   const folder = dirname(path);
@@ -41,7 +41,7 @@ export async function listenWithWorkers(
   rmSync(path, { force: true });
   await server.listenForProxies(path);
   const address = { host, port: port === 0 ? await freePort(host) : port };
-  known(address);
+  onAddress(address);
   await workers.listen(address.port);
   return address;
 }

@@ -20,13 +20,13 @@ export interface Member {
   /** It is told of changes. */
   joined: boolean;
   /** It has told something since that was looked at last, and how often in a row it had not. */
-  heard: boolean;
+  hasReported: boolean;
   silences: number;
   load: WorkerLoad;
   /** What its requests hold of the budgets. */
   reservations: Map<number, Reservation>;
   listening: PromiseWithResolvers<void>;
-  gone: PromiseWithResolvers<void>;
+  ended: PromiseWithResolvers<void>;
 }
 
 /** What a request of a worker holds. One that was made in advance may be the same object as others of its kind. */
@@ -35,9 +35,12 @@ export interface Reservation {
   /** The reservation of this request alone, to be changed. */
   own(): BudgetReservation;
   /** What was set aside where it was let in last; null before. */
-  held: RequestUsage | null;
+  reservedUsage: RequestUsage | null;
 }
 
-export function ownReservation(reservation: BudgetReservation, held: RequestUsage | null): Reservation {
-  return { settle: reservation.settle, own: () => reservation, held };
+export function ownReservation(
+  reservation: BudgetReservation,
+  reservedUsage: RequestUsage | null,
+): Reservation {
+  return { settle: reservation.settle, own: () => reservation, reservedUsage };
 }

@@ -139,7 +139,7 @@ export type OwnerEvent =
 export interface ReserveQuestion extends ChargePath {
   /** Counts the requests of a worker. */
   reservation: number;
-  asked: ChargedRequest;
+  request: ChargedRequest;
   /** Input and output tokens. */
   tokens: number;
   /** Null where no price is known. */

@@ -48,7 +48,7 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
       kill() {
         if (fake.killed) return;
         fake.killed = true;
-        queueMicrotask(() => input.ended('SIGKILL'));
+        queueMicrotask(() => input.onEnd('SIGKILL'));
       },
     };
   };
@@ -95,7 +95,7 @@ async function serve({ input: { answers } }: Fake): Promise<void> {
 
 const question: ReserveQuestion = {
   reservation: 1,
-  asked: { keyId: 'key', comboId: null },
+  request: { keyId: 'key', comboId: null },
   connectionId: 'c',
   innerCombos: [],
   tokens: 1,
@@ -189,9 +189,9 @@ describe('a worker that starts', () => {
 
   it('is started again if the system had no process for it', async (t) => {
     const { fakes, workers } = await serving(t);
-    fakes[1]?.input.ended('SIGKILL');
+    fakes[1]?.input.onEnd('SIGKILL');
     t.mock.timers.tick(100);
-    fakes[2]?.input.ended('spawn EAGAIN');
+    fakes[2]?.input.onEnd('spawn EAGAIN');
     assert.deepEqual(
       workers.states().map(({ state }) => state),
       ['serving', 'ended'],
@@ -206,7 +206,7 @@ describe('a worker that ends after an update of the files', () => {
   it('is not started again until they are those of the gateway', async (t) => {
     const { fakes, files, lines, one, workers } = await serving(t);
     files.build = 'newer';
-    one.input.ended('SIGKILL');
+    one.input.onEnd('SIGKILL');
     assert.equal(workers.outdated(), false);
     t.mock.timers.tick(100);
     for (let looks = 0; looks < 3; looks += 1) t.mock.timers.tick(10_000);
@@ -248,7 +248,7 @@ describe('the reservation of a request', () => {
     };
     const { one, recovered } = await serving(t, () => reservation);
     await one.input.answers.reserve({ ...question, tokens: 700, usd: 0.5 });
-    one.input.ended('SIGKILL');
+    one.input.onEnd('SIGKILL');
     assert.deepEqual(settlements, [{ tokens: 700, usd: 0.5 }]);
     assert.deepEqual(recovered, ['journal-1']);
   });

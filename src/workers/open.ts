@@ -109,7 +109,7 @@ export function openWorkers(
       {},
       'the files of the gateway have changed since it started: no worker can be started until it is restarted',
     );
-    input.changed();
+    input.onChange();
   };
 
   const joined = () => [...members.values()].filter((member) => member.joined);
@@ -135,18 +135,18 @@ export function openWorkers(
         onError: (error) =>
           log.error({ worker: number, error: String(error) }, 'a message of a worker failed'),
         build: ownBuild,
-        outdated: noteOutdated,
-        ended: (reason) => ended(member, reason),
+        onOutdated: noteOutdated,
+        onEnd: (reason) => ended(member, reason),
       }),
       state: 'starting',
       since: now(),
       joined: false,
-      heard: true,
+      hasReported: true,
       silences: 0,
       load: idle,
       reservations: new Map(),
       listening: Promise.withResolvers(),
-      gone: Promise.withResolvers(),
+      ended: Promise.withResolvers(),
     };
     // Whoever waits for it has the reason.
     member.listening.promise.catch(() => {});
@@ -165,8 +165,8 @@ export function openWorkers(
     members.delete(member.number);
     cpuOfEnded += member.load.cpuSeconds;
     // Their upstreams were asked, and nobody knows for how much: as if all was used that was set aside.
-    for (const { held, settle } of member.reservations.values()) settle(held);
-    member.gone.resolve();
+    for (const { reservedUsage, settle } of member.reservations.values()) settle(reservedUsage);
+    member.ended.resolve();
     member.listening.reject(new Error(`worker ${member.number} ended before it listened: ${reason}`));
     if (closing) return;
     void input.journals.recover(member.journal);
@@ -177,7 +177,7 @@ export function openWorkers(
       { worker: member.number, reason, again_in_ms: pause },
       'a worker ended with its open requests and is started again',
     );
-    input.changed();
+    input.onChange();
     setTimeout(() => beginAgain(member.number), pause);
   };
   const beginAgain = (number: number): void => {
@@ -192,7 +192,7 @@ export function openWorkers(
     restartCount += 1;
     lastRestart = now();
     begin(number);
-    input.changed();
+    input.onChange();
   };
   const askAll = async <Kind extends keyof WorkerQuestions>(
     kind: Kind,
@@ -208,8 +208,8 @@ export function openWorkers(
   };
   const watch = (): void => {
     for (const member of members.values()) {
-      member.silences = member.heard ? 0 : member.silences + 1;
-      member.heard = false;
+      member.silences = member.hasReported ? 0 : member.silences + 1;
+      member.hasReported = false;
       if (member.state !== 'serving' || member.silences < SILENCES) continue;
       log.error({ worker: member.number }, 'a worker has been silent for a minute and is stopped');
       member.process.kill();
@@ -306,9 +306,9 @@ export function openWorkers(
       // It has told everything.
       await askToEnd('end', null, GRACE_MS);
       await Promise.all(
-        [...members.values()].map(({ gone, process }) => {
+        [...members.values()].map(({ ended, process }) => {
           process.kill();
-          return gone.promise;
+          return ended.promise;
         }),
       );
     },

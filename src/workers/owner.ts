@@ -30,7 +30,7 @@ export interface OwnerInput {
   /** Milliseconds since the epoch. */
   now(): number;
   limits: Pick<Limits, 'hold' | 'holdInAdvance'>;
-  accounts: Pick<Accounts, 'receivedHints' | 'kept' | 'take' | 'takeLimits'>;
+  accounts: Pick<Accounts, 'receivedHints' | 'ownStates' | 'take' | 'takeLimits'>;
   routing: Pick<Routing, 'takeSession'>;
   responses: Pick<ResponseMemory, 'get' | 'put'>;
   places: Pick<ResponsePlaces, 'find' | 'note'>;
@@ -45,16 +45,16 @@ export interface OwnerInput {
    * @param row its row of the ledger
    * @param details null where nothing is known of it beside its row
    */
-  finished(row: readonly Value[], details: FinishedRequestDetails | null): void;
+  onFinished(row: readonly Value[], details: FinishedRequestDetails | null): void;
   /**
    * Resolves once the database has all requests of a worker that were recorded until now.
    * @param readFirst whether its journal has requests that it did not tell
    */
-  stored(journal: string, readFirst: boolean): Promise<void>;
+  whenStored(journal: string, readFirst: boolean): Promise<void>;
   /** Adds what a worker has counted. */
   addCounts(counts: ProcessCounts): void;
   /** Told of each change of a worker's state. */
-  changed(): void;
+  onChange(): void;
 }
 
 /** The workers that there are, as whoever answers them needs to know them. */
@@ -75,7 +75,7 @@ export interface Owner {
 }
 
 interface SpareRequest {
-  asked: ChargedRequest;
+  request: ChargedRequest;
   place: ChargeScope;
   /** The number of the first. */
   first: number;
@@ -88,7 +88,7 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
 
   const hear = (member: Member, event: WorkerEvent): void => {
     teller = member;
-    member.heard = true;
+    member.hasReported = true;
     try {
       handle(member, event);
     } finally {
@@ -144,17 +144,17 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
     for (const [index, row] of (JSON.parse(rows) as Value[][]).entries()) {
       const detail = details[next];
       if (detail?.index === index) next += 1;
-      input.finished(row, detail?.index === index ? detail : null);
+      input.onFinished(row, detail?.index === index ? detail : null);
     }
   };
   /** Reserves for requests to come of a worker. @returns how many there was room for, and what was left before */
   const reserveSpares = (
     { reservations }: Member,
-    { asked, count, first, place }: SpareRequest,
+    { request, count, first, place }: SpareRequest,
   ): { reserved: number; rates: readonly RemainingLimit[] } => {
-    const group = input.limits.holdInAdvance(asked, place, count);
-    const held = { tokens: place.tokens(), usd: place.usd() };
-    const one: Reservation = { settle: group.settle, own: group.takeOne, held };
+    const group = input.limits.holdInAdvance(request, place, count);
+    const reservedUsage = { tokens: place.tokens(), usd: place.usd() };
+    const one: Reservation = { settle: group.settle, own: group.takeOne, reservedUsage };
     for (let index = 0; index < group.count; index += 1) reservations.set(first + index, one);
     return { reserved: group.count, rates: group.rates };
   };
@@ -164,7 +164,7 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
       const state: JoinedState = {
         hosts: [...input.hosts],
         serving: input.serving(),
-        healthStates: input.accounts.kept(),
+        healthStates: input.accounts.ownStates(),
         hints: input.accounts.receivedHints(),
       };
       return state;
@@ -173,20 +173,20 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
       const one = member();
       Object.assign(one, { state: 'serving', since: now(), heard: true, silences: 0 });
       one.listening.resolve();
-      input.changed();
+      input.onChange();
       return null;
     },
     async cannotListen({ code, message }) {
       member().listening.reject(Object.assign(new Error(message), { code }));
       return null;
     },
-    async reserve({ asked, reservation: number, spares, tokens, usd, ...way }) {
+    async reserve({ request, reservation: number, spares, tokens, usd, ...way }) {
       const { reservations } = member();
       const before = reservations.get(number);
-      const reservation = before?.own() ?? input.limits.hold(asked);
+      const reservation = before?.own() ?? input.limits.hold(request);
       // The budget was removed a moment ago.
       if (reservation === null) return { refusal: null, rates: [], spares: 0, at: now() };
-      const existing = ownReservation(reservation, before?.held ?? null);
+      const existing = ownReservation(reservation, before?.reservedUsage ?? null);
       reservations.set(number, existing);
       const place = { ...way, tokens: () => tokens, usd: () => usd };
       let isIn = false;
@@ -203,7 +203,7 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         const at = now();
         const mayHaveSpares = isIn && spares > 0 && workers.isRunning(member());
         const granted = mayHaveSpares
-          ? reserveSpares(member(), { asked, first: number + 1, count: spares, place }).reserved
+          ? reserveSpares(member(), { request, first: number + 1, count: spares, place }).reserved
           : 0;
         return { refusal, rates, spares: granted, at };
       } catch (error) {
@@ -213,17 +213,17 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         );
         throw error;
       } finally {
-        if (isIn) existing.held = { tokens, usd };
-        else if (existing.held === null) reservations.delete(number);
+        if (isIn) existing.reservedUsage = { tokens, usd };
+        else if (existing.reservedUsage === null) reservations.delete(number);
         // It ended meanwhile, and nobody is left to settle it: its target was not asked.
         if (!workers.isRunning(member())) reservation.settle(null);
       }
     },
-    async reserveAhead({ asked, reservation: first, spares, tokens, usd, ...way }) {
+    async reserveAhead({ request, reservation: first, spares, tokens, usd, ...way }) {
       const place = { ...way, tokens: () => tokens, usd: () => usd };
       const at = now();
       if (!workers.isRunning(member())) return { rates: [], spares: 0, at };
-      const { rates, reserved } = reserveSpares(member(), { asked, first, count: spares, place });
+      const { rates, reserved } = reserveSpares(member(), { request, first, count: spares, place });
       return { rates, spares: reserved, at };
     },
     async response({ id, keyId }) {
@@ -246,11 +246,11 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
     agentModels: () => input.agentModels(),
     flushed: async () => null,
     async written() {
-      await input.stored(member().journal, false);
+      await input.whenStored(member().journal, false);
       return null;
     },
     async writtenWithJournal() {
-      await input.stored(member().journal, true);
+      await input.whenStored(member().journal, true);
       return null;
     },
   });

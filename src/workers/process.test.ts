@@ -37,10 +37,10 @@ function begin(build: string | null = null): Begun {
     },
     onError: (error) => assert.fail(String(error)),
     build,
-    outdated() {
+    onOutdated() {
       outdated.count += 1;
     },
-    ended(reason) {
+    onEnd(reason) {
       reasons.push(reason);
       over.resolve();
     },

@@ -20,9 +20,9 @@ export interface WorkerProcessInput {
   /** What it has to run, as `buildOnDisk` has it: what this process knows how to speak with. */
   build: string | null;
   /** Told that it runs something else. It is ended. */
-  outdated(): void;
+  onOutdated(): void;
   /** Called once the process has ended, with the reason in words. */
-  ended(reason: string): void;
+  onEnd(reason: string): void;
 }
 
 /**
@@ -60,7 +60,7 @@ export function startWorker({ start, ...input }: WorkerProcessInput): WorkerProc
       send(worker, { start });
     } else {
       failure ??= OUTDATED;
-      input.outdated();
+      input.onOutdated();
       signalChild(worker.process, 'SIGKILL');
     }
   });
@@ -69,7 +69,7 @@ export function startWorker({ start, ...input }: WorkerProcessInput): WorkerProc
     if (over) return;
     over = true;
     channel.close();
-    input.ended(reason);
+    input.onEnd(reason);
   };
   worker.on('error', (error) => {
     failure = error.message;
@@ -88,7 +88,7 @@ export function startWorker({ start, ...input }: WorkerProcessInput): WorkerProc
 function neverStarted(input: Omit<WorkerProcessInput, 'start'>, reason: string): WorkerProcess {
   const channel: Channel<OwnerEvent, WorkerQuestions> = createChannel({ ...input, delayMs: 0, send() {} });
   channel.close();
-  setImmediate(() => input.ended(reason));
+  setImmediate(() => input.onEnd(reason));
   return { ...channel, pid: null, kill() {} };
 }
 

@@ -17,7 +17,7 @@ import { createSettlements, type Settlements } from './settlements.ts';
 import {
   type Claimant,
   createSpareReservations,
-  type Granted,
+  type GrantedSpares,
   kindName,
   type SpareReservations,
 } from './spare-reservations.ts';
@@ -51,7 +51,7 @@ export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInpu
     owner,
     settlements,
     spares,
-    metricsOf: (asked, path) => new Set(index.applying(asked, path).map(({ budget }) => budget.metric)),
+    metricsOf: (request, path) => new Set(index.applying(request, path).map(({ budget }) => budget.metric)),
     numbers(count) {
       const first = last + 1;
       last += count;
@@ -63,8 +63,8 @@ export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInpu
       settlements.flush();
       spares.giveBack();
     },
-    hold: (asked) => (index.mayConcern(asked) ? remoteReservation(own, asked) : null),
-    isPriced: (asked) => index.isPriced(asked),
+    hold: (request) => (index.mayConcern(request) ? remoteReservation(own, request) : null),
+    isPriced: (request) => index.isPriced(request),
     async reload() {
       index = await load();
       // Other budgets may concern the next request.
@@ -78,60 +78,60 @@ interface OwnLimit {
   settlements: Settlements;
   spares: SpareReservations;
   /** What the budgets of a request count. */
-  metricsOf(asked: ChargedRequest, path: ChargePath): Set<BudgetMetric>;
+  metricsOf(request: ChargedRequest, path: ChargePath): Set<BudgetMetric>;
   /** Draws so many numbers of reservations. @returns the first */
   numbers(count: number): number;
 }
 
 function remoteReservation(
   { metricsOf, numbers, owner, settlements, spares }: OwnLimit,
-  asked: ChargedRequest,
+  request: ChargedRequest,
 ): BudgetReservation {
   let rates: readonly RemainingLimit[] = [];
   let reservation: number | null = null;
-  let held: RequestUsage | null = null;
+  let reservedUsage: RequestUsage | null = null;
   /** What the budgets count that it asked last. */
   let metrics: ReadonlySet<BudgetMetric> = new Set();
   let closed = false;
   const ask = async (claimant: Claimant): Promise<Refusal | null> => {
     const { most, path } = claimant;
     // One that moves to another target keeps its number, behind which there is no room for others.
-    const wanted = reservation === null ? spares.wanted(claimant) : null;
+    const wanted = reservation === null ? spares.requestSpares(claimant) : null;
     const number = reservation ?? numbers(1 + (wanted?.count ?? 0));
     reservation = number;
-    let granted: Granted | null = null;
+    let granted: GrantedSpares | null = null;
     try {
       // What it has given back may be what this one needs.
       settlements.flush();
-      const question = { reservation: number, asked, ...path, ...most, spares: wanted?.count ?? 0 };
+      const question = { reservation: number, request, ...path, ...most, spares: wanted?.count ?? 0 };
       const answer = await owner.ask('reserve', question);
       granted = { ...answer, first: number + 1 };
       rates = answer.rates;
-      held = answer.refusal === null ? most : null;
+      reservedUsage = answer.refusal === null ? most : null;
       return answer.refusal;
     } finally {
-      if (wanted !== null) spares.put(claimant, wanted, granted);
+      if (wanted !== null) spares.addSpares(claimant, wanted, granted);
     }
   };
   /** Has more reserved for requests to come, before there is none for one of them. */
   const askAhead = async (claimant: Claimant): Promise<void> => {
-    const wanted = spares.wantedAhead(claimant);
+    const wanted = spares.requestSparesAhead(claimant);
     if (wanted === null) return;
     const { count, most } = wanted;
     const first = numbers(count);
-    let granted: Granted | null = null;
+    let granted: GrantedSpares | null = null;
     try {
       settlements.flush();
-      const question = { reservation: first, asked, ...claimant.path, ...most, spares: count };
+      const question = { reservation: first, request, ...claimant.path, ...most, spares: count };
       granted = { ...(await owner.ask('reserveAhead', question)), first };
     } finally {
-      spares.putMore(claimant, wanted, granted);
+      spares.addSparesAhead(claimant, wanted, granted);
     }
   };
   const takeSpare = (claimant: Claimant): boolean => {
     const spare = spares.take(claimant);
     if (spare === null) return false;
-    ({ held, rates, reservation } = spare);
+    ({ reservedUsage, rates, reservation } = spare);
     // A request that finds none asks itself, and fails if the owner is gone.
     askAhead(claimant).catch(() => {});
     return true;
@@ -141,12 +141,12 @@ function remoteReservation(
     reserve({ connectionId, innerCombos, tokens, usd }: ChargeScope) {
       const path = { connectionId, innerCombos };
       const most = { tokens: tokens(), usd: usd() };
-      metrics = metricsOf(asked, path);
-      const claimant = { kind: kindName(asked, path), asked, path, most, metrics };
+      metrics = metricsOf(request, path);
+      const claimant = { kind: kindName(request, path), request, path, most, metrics };
       if (reservation !== null) return ask(claimant);
       spares.note(claimant);
       if (takeSpare(claimant)) return null;
-      const coming = spares.coming(claimant);
+      const coming = spares.pendingAnswer(claimant);
       if (coming === null) return ask(claimant);
       // It may have ended meanwhile, or there was not enough room for all who wait.
       return coming.then(() => (closed || takeSpare(claimant) ? null : ask(claimant)));
@@ -155,7 +155,7 @@ function remoteReservation(
       if (closed) return;
       closed = true;
       if (reservation === null) return;
-      settlements.add(reservation, used, isMore(used, held, metrics));
+      settlements.add(reservation, used, isMore(used, reservedUsage, metrics));
     },
   };
 }

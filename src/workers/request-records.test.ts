@@ -53,15 +53,15 @@ const idsIn = (events: readonly WorkerEvent[]) =>
 describe('the records that a worker sends of its requests', () => {
   it('are collected for 20 milliseconds, after they were written to the journal', (t) => {
     const { journal, records, told } = open(t);
-    records.finished(ended('a'));
-    records.finished(ended('b'));
+    records.add(ended('a'));
+    records.add(ended('b'));
     records.accessLine('one\n');
     records.accessLine('two\n');
     assert.deepEqual([journal.length, told.length], [2, 0]);
     t.mock.timers.tick(20);
     assert.deepEqual(idsIn(told.slice(0, 1)), [['a', 'b']]);
     assert.deepEqual(told[1], { kind: 'access-logged', lines: 'one\ntwo\n', count: 2 });
-    records.finished(ended('c'));
+    records.add(ended('c'));
     t.mock.timers.tick(20);
     assert.deepEqual(idsIn(told.slice(2)), [['c']]);
     records.flush();
@@ -71,19 +71,19 @@ describe('the records that a worker sends of its requests', () => {
   it('are sent at once if there are many', (t) => {
     const { records, told } = open(t);
     let count = 0;
-    for (; told.length === 0; count += 1) records.finished(ended(`req_${count}`));
+    for (; told.length === 0; count += 1) records.add(ended(`req_${count}`));
     const [event] = told;
     assert.ok(event !== undefined && sizeOf(event) >= 65_536 && sizeOf(event) < 70_000, `${count} requests`);
   });
 
   it('say which rows are only in the journal, and which are nowhere else', (t) => {
     const { records, state, told, toldUnlessFull } = open(t);
-    records.finished(ended('a'));
+    records.add(ended('a'));
     state.isOnDisk = false;
-    records.finished(ended('b'));
-    records.finished(ended('c'));
+    records.add(ended('b'));
+    records.add(ended('c'));
     state.isOnDisk = true;
-    records.finished(ended('d'));
+    records.add(ended('d'));
     state.isFull = true;
     records.flush();
     assert.deepEqual([idsIn(told), idsIn(toldUnlessFull), state.left], [[['a']], [['b', 'c']], 1]);
@@ -92,13 +92,13 @@ describe('the records that a worker sends of its requests', () => {
   it('arrive with each request unchanged', (t) => {
     const { records, told } = open(t);
     const span = { trace: null, method: 'POST', path: '/v1/messages', keyName: 'test' };
-    records.finished(ended('a'));
-    records.finished(ended('b', { traceText: '{"via":[]}', traceparent: '00-1-2-01' }));
-    records.finished(ended('c', { span }));
-    records.finished(ended('d'));
+    records.add(ended('a'));
+    records.add(ended('b', { traceText: '{"via":[]}', traceparent: '00-1-2-01' }));
+    records.add(ended('c', { span }));
+    records.add(ended('d'));
     records.flush();
     const found: (readonly [readonly Value[], FinishedRequestDetails | null])[] = [];
-    const finished: OwnerInput['finished'] = (row, details) => found.push([row, details]);
+    const finished: OwnerInput['onFinished'] = (row, details) => found.push([row, details]);
     const lines: string[] = [];
     const owner = openOwner(
       {
@@ -108,7 +108,7 @@ describe('the records that a worker sends of its requests', () => {
       } as unknown as OwnerInput,
       { joined: () => [], isRunning: () => true, flush: async () => {} },
     );
-    const member = { heard: false } as Parameters<typeof owner.hear>[0];
+    const member = { hasReported: false } as Parameters<typeof owner.hear>[0];
     for (const event of told) owner.hear(member, structuredClone(event));
     assert.deepEqual(found, [
       [ledgerRow(madeEntry({ id: 'a' })), null],

@@ -6,7 +6,7 @@ import type { FinishedRequestDetails, RequestSpan } from './message.ts';
 /** What a worker tells its owner of each request, gathered: a message for each would cost more than all that is in it. */
 export interface RequestRecords {
   /** Notes a request that is over, and writes its row to the journal before it returns. */
-  finished(request: EndedRequest): void;
+  add(request: EndedRequest): void;
   /** Notes a line of the access log, with its line feed. */
   accessLine(line: string): void;
   /** Tells what is gathered. */
@@ -78,7 +78,7 @@ export function createRequestRecords(input: RequestRecordsInput): RequestRecords
   };
 
   return {
-    finished({ entry, span, traceText, traceparent }) {
+    add({ entry, span, traceText, traceparent }) {
       const row = JSON.stringify(ledgerRow(entry));
       const isOnDisk = input.journal.append(row);
       if (isOnDisk !== areOnDisk) tellFinished();

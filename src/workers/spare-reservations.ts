@@ -13,7 +13,7 @@ const SECOND_MS = 1_000;
 export interface Claimant {
   /** As `kindName` has it: requests are of one kind where the same budgets concern them. */
   kind: string;
-  asked: ChargedRequest;
+  request: ChargedRequest;
   path: ChargePath;
   /** What it may use at most; `usd` null where no price is known. */
   most: RequestUsage;
@@ -26,12 +26,12 @@ export interface Spare {
   /** Its number. */
   reservation: number;
   /** What is set aside. */
-  held: RequestUsage;
+  reservedUsage: RequestUsage;
   rates: readonly RemainingLimit[];
 }
 
 /** What was reserved in advance. */
-export interface Granted {
+export interface GrantedSpares {
   /** The number of the first. */
   first: number;
   spares: number;
@@ -41,7 +41,7 @@ export interface Granted {
 }
 
 /** What the owner is asked for in advance. */
-export interface AskedFor {
+export interface PendingSpares {
   count: number;
   /** What each may use. */
   most: RequestUsage;
@@ -57,21 +57,21 @@ export interface SpareReservations {
   /** A reservation for this request; null where there is none. */
   take(claimant: Claimant): Spare | null;
   /** Resolves when the owner has answered, where one is on its way that this request may take; null where it has to be asked. */
-  coming(claimant: Claimant): Promise<void> | null;
+  pendingAnswer(claimant: Claimant): Promise<void> | null;
   /**
    * How many more to ask for with the reservation of this request: as many as there were such requests in this second or the one
-   * before; null for none, and while others are asked for. Whoever asks for some has to say what came of it with `put`.
+   * before; null for none, and while others are asked for. Whoever asks for some has to say what came of it with `addSpares`.
    */
-  wanted(claimant: Claimant): AskedFor | null;
+  requestSpares(claimant: Claimant): PendingSpares | null;
   /** @param granted null where the owner did not answer */
-  put(claimant: Claimant, asked: AskedFor, granted: Granted | null): void;
+  addSpares(claimant: Claimant, requested: PendingSpares, granted: GrantedSpares | null): void;
   /**
    * What to ask for with no request that waits for it, where there are many requests of this kind and few reservations are left; null
-   * where that is not so. Whoever asks for some has to say what came of it with `putMore`.
+   * where that is not so. Whoever asks for some has to say what came of it with `addSparesAhead`.
    */
-  wantedAhead(claimant: Claimant): AskedFor | null;
+  requestSparesAhead(claimant: Claimant): PendingSpares | null;
   /** @param granted null where the owner did not answer */
-  putMore(claimant: Claimant, asked: AskedFor, granted: Granted | null): void;
+  addSparesAhead(claimant: Claimant, requested: PendingSpares, granted: GrantedSpares | null): void;
   /** Gives back what is not used. */
   giveBack(): void;
 }
@@ -82,21 +82,21 @@ interface Kind {
   count: number;
   before: number;
   /** What the owner is being asked for; null while it is not. */
-  asked: AskedFor | null;
+  pending: PendingSpares | null;
   numbers: number[];
-  held: RequestUsage;
+  reservedUsage: RequestUsage;
   rates: readonly RemainingLimit[];
   /** How many were taken since `rates`; those that were left then are taken off, because `rates` count them as used. */
-  taken: number;
+  takenCount: number;
 }
 
 /**
  * @param now milliseconds since the epoch, by the clock of the owner's machine
- * @param returned told the numbers of reservations that nobody has used
+ * @param onUnused told the numbers of reservations that nobody has used
  */
 export function createSpareReservations(
   now: () => number,
-  returned: (reservations: readonly number[]) => void,
+  onUnused: (reservations: readonly number[]) => void,
 ): SpareReservations {
   const kinds = new Map<string, Kind>();
   let timer: NodeJS.Timeout | null = null;
@@ -106,7 +106,7 @@ export function createSpareReservations(
     timer = null;
     const unused: number[] = [];
     for (const kind of kinds.values()) unused.push(...kind.numbers.splice(0));
-    if (unused.length > 0) returned(unused);
+    if (unused.length > 0) onUnused(unused);
   };
   /** In the next second nothing of it may be used, and there may be no request that finds that out. */
   const endSecond = (): void => {
@@ -126,31 +126,35 @@ export function createSpareReservations(
       second,
       count: 0,
       before: existing?.second === second - 1 ? existing.count : 0,
-      asked: null,
+      pending: null,
       numbers: [],
-      held: claimant.most,
+      reservedUsage: claimant.most,
       rates: [],
-      taken: 0,
+      takenCount: 0,
     };
     kinds.set(name, kind);
     timer ??= setTimeout(endSecond, (second + 1) * SECOND_MS - now()).unref();
     return kind;
   };
 
-  const askFor = (kind: Kind, count: number, most: RequestUsage): AskedFor => {
-    kind.asked = { count, most, free: count, answered: Promise.withResolvers() };
-    return kind.asked;
+  const askFor = (kind: Kind, count: number, most: RequestUsage): PendingSpares => {
+    kind.pending = { count, most, free: count, answered: Promise.withResolvers() };
+    return kind.pending;
   };
   /** The numbers of what was granted, which may be used in this second; null for none. */
-  const numbersFor = (kind: Kind, asked: AskedFor, granted: Granted | null): number[] | null => {
+  const numbersFor = (
+    kind: Kind,
+    requested: PendingSpares,
+    granted: GrantedSpares | null,
+  ): number[] | null => {
     // The second in which it was asked may be over, and another one asked.
-    if (kind.asked === asked) kind.asked = null;
-    asked.answered.resolve();
+    if (kind.pending === requested) kind.pending = null;
+    requested.answered.resolve();
     if (granted === null) return null;
     const { at, first, spares } = granted;
     const numbers = Array.from({ length: spares }, (_, index) => first + index);
     if (kind.second === Math.floor(at / SECOND_MS)) return numbers;
-    if (numbers.length > 0) returned(numbers);
+    if (numbers.length > 0) onUnused(numbers);
     return null;
   };
 
@@ -159,53 +163,53 @@ export function createSpareReservations(
     note(claimant) {
       kindOf(claimant).count += 1;
     },
-    coming(claimant) {
-      const { asked } = kindOf(claimant);
-      if (asked === null || asked.free === 0 || !fits(claimant, asked.most)) return null;
-      asked.free -= 1;
-      return asked.answered.promise;
+    pendingAnswer(claimant) {
+      const { pending } = kindOf(claimant);
+      if (pending === null || pending.free === 0 || !fits(claimant, pending.most)) return null;
+      pending.free -= 1;
+      return pending.answered.promise;
     },
     take(claimant) {
       const kind = kindOf(claimant);
-      if (!fits(claimant, kind.held)) return null;
+      if (!fits(claimant, kind.reservedUsage)) return null;
       const reservation = kind.numbers.shift();
       if (reservation === undefined) return null;
-      kind.taken += 1;
-      return { reservation, held: kind.held, rates: ratesAfter(kind) };
+      kind.takenCount += 1;
+      return { reservation, reservedUsage: kind.reservedUsage, rates: ratesAfter(kind) };
     },
-    wanted(claimant) {
+    requestSpares(claimant) {
       const kind = kindOf(claimant);
-      if (kind.asked !== null || claimant.metrics.has('concurrency')) return null;
+      if (kind.pending !== null || claimant.metrics.has('concurrency')) return null;
       const count = Math.min(MAX_SPARES, Math.max(kind.count, kind.before) - 1);
       return count > 0 ? askFor(kind, count, claimant.most) : null;
     },
-    put(claimant, asked, granted) {
+    addSpares(claimant, requested, granted) {
       const kind = kindOf(claimant);
-      const numbers = numbersFor(kind, asked, granted);
+      const numbers = numbersFor(kind, requested, granted);
       if (granted === null || numbers === null) return;
       // What was left did not cover what this request may use.
-      if (kind.numbers.length > 0) returned(kind.numbers);
-      Object.assign(kind, { numbers, held: asked.most, rates: granted.rates, taken: 0 });
+      if (kind.numbers.length > 0) onUnused(kind.numbers);
+      Object.assign(kind, { numbers, held: requested.most, rates: granted.rates, taken: 0 });
     },
-    wantedAhead(claimant) {
+    requestSparesAhead(claimant) {
       const kind = kindOf(claimant);
-      if (kind.asked !== null || claimant.metrics.has('concurrency')) return null;
+      if (kind.pending !== null || claimant.metrics.has('concurrency')) return null;
       const isBusy = Math.max(kind.count, kind.before) >= MAX_SPARES;
       if (!isBusy || kind.numbers.length > FEW_SPARES) return null;
-      return askFor(kind, MAX_SPARES - kind.numbers.length, kind.held);
+      return askFor(kind, MAX_SPARES - kind.numbers.length, kind.reservedUsage);
     },
-    putMore(claimant, asked, granted) {
+    addSparesAhead(claimant, requested, granted) {
       const kind = kindOf(claimant);
-      const numbers = numbersFor(kind, asked, granted);
+      const numbers = numbersFor(kind, requested, granted);
       if (granted === null || numbers === null) return;
       // All were given back meanwhile, and others asked for.
-      if (kind.held !== asked.most && kind.numbers.length > 0) {
-        returned(numbers);
+      if (kind.reservedUsage !== requested.most && kind.numbers.length > 0) {
+        onUnused(numbers);
         return;
       }
       const taken = -kind.numbers.length;
       const all = [...kind.numbers, ...numbers];
-      Object.assign(kind, { numbers: all, held: asked.most, rates: granted.rates, taken });
+      Object.assign(kind, { numbers: all, held: requested.most, rates: granted.rates, taken });
     },
   };
 }
@@ -223,9 +227,9 @@ function fits({ metrics, most }: Claimant, held: RequestUsage): boolean {
 }
 
 /** What is left after those that were taken, as far as this worker knows. */
-function ratesAfter({ held, rates, taken }: Kind): RemainingLimit[] {
+function ratesAfter({ reservedUsage, rates, takenCount }: Kind): RemainingLimit[] {
   return rates.map((rate) => {
-    const each = rate.metric === 'requests' ? 1 : Math.ceil(held.tokens);
-    return { ...rate, remaining: Math.max(0, rate.remaining - taken * each) };
+    const each = rate.metric === 'requests' ? 1 : Math.ceil(reservedUsage.tokens);
+    return { ...rate, remaining: Math.max(0, rate.remaining - takenCount * each) };
   });
 }

@@ -105,7 +105,7 @@ const restore = (place: Place, file: string, more: Partial<Parameters<typeof res
     secret: SECRET,
     now: Date.now(),
     owner: () => null,
-    confirmed: async () => {},
+    onProven: async () => {},
     ...more,
   });
 
@@ -320,7 +320,7 @@ describe('a restore into a database on a server', { skip: !hasPostgres }, () => 
   it('is refused while a gateway runs on it, and where it has rows; nothing is changed then', async (test) => {
     const file = await backupOf(test);
     const server = await onServer(test);
-    const confirmed = () => assert.fail('nobody is asked');
+    const onProven = () => assert.fail('nobody is asked');
     const gateway = {
       id: 'node_x',
       host: 'h',
@@ -330,7 +330,7 @@ describe('a restore into a database on a server', { skip: !hasPostgres }, () => 
       seen_at: Date.now(),
     };
     await withStore(server, ({ db }) => db.insertInto('nodes').values(gateway).execute());
-    await assert.rejects(restore(server, file, { confirmed }), {
+    await assert.rejects(restore(server, file, { onProven }), {
       code: 'conflict',
       message: /Gateways run on .*h:1/,
     });
@@ -339,7 +339,7 @@ describe('a restore into a database on a server', { skip: !hasPostgres }, () => 
       await db.insertInto('former_names').values({ id: 'x', name: 'x', removed_at: 1 }).execute();
     });
     const before = await contents(server);
-    await assert.rejects(restore(server, file, { confirmed }), {
+    await assert.rejects(restore(server, file, { onProven }), {
       code: 'conflict',
       message: /is not empty: its table former_names has rows\. Nothing was changed\..*createdb/,
     });
@@ -351,7 +351,7 @@ describe('a restore into a database on a server', { skip: !hasPostgres }, () => 
     const file = await backupOf(test);
     const server = await onServer(test);
     const late = restore(server, file, {
-      confirmed: () =>
+      onProven: () =>
         withStore(server, async ({ db }) => {
           const seen = { started_at: 1, seen_at: Date.now() };
           await db
@@ -374,7 +374,7 @@ describe('a restore into a database on a server', { skip: !hasPostgres }, () => 
         `const { restoreBackup } = await import('../../src/backup/restore.ts');
          await restoreBackup({
            dataDir: ${JSON.stringify(server.dataDir)}, database: ${JSON.stringify(server.database)},
-           file: ${JSON.stringify(file)}, secret: null, now: Date.now(), owner: () => null, confirmed: async () => {},
+           file: ${JSON.stringify(file)}, secret: null, now: Date.now(), owner: () => null, onProven: async () => {},
            progress(table) { if (table === '${table}') { say(table); while (true) { /* until it is killed */ } } },
          });`,
       );

@@ -206,14 +206,14 @@ function storeContract({ name, open }: Engine): void {
       ttlSeconds: 60,
       maxExpiresAt: null,
     });
-    tokens.used(record, { address: '10.0.0.1' });
+    tokens.noteUse(record, { address: '10.0.0.1' });
     await tokens.close();
     const again = await openTokens(store, { sweepMs: 3_600_000 });
     assert.equal(again.find(token)?.lastUsedAddress, '10.0.0.1');
     assert.equal(await again.endSessions('user_1'), 1);
     await again.close();
     const throttle = await openLoginThrottle(store, {});
-    throttle.failed('ada', '10.0.0.1');
+    throttle.noteFailure('ada', '10.0.0.1');
     await throttle.close();
     const rows = await store.db.selectFrom('login_failures').selectAll().execute();
     assert.ok(rows.length > 0 && rows.every(({ failures }) => failures === 1));
@@ -456,7 +456,7 @@ function storeContract({ name, open }: Engine): void {
     await store.insertMany('standings', columns, [standing, standing.with(7, 3)]);
     await store.insertMany('standings', columns, [standing.with(7, 4)]);
     const accounts = await openAccounts(store, Date.now, () => {});
-    assert.equal(accounts.kept[0]?.healthState?.failures, 4);
+    assert.equal(accounts.storedStates[0]?.healthState?.failures, 4);
     await accounts.close();
   });
 

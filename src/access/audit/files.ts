@@ -34,7 +34,7 @@ export async function auditFiles(folder: string): Promise<string[]> {
 export interface Line {
   text: string;
   /** Whether it is whole: the last one of a file may still be on its way, or its writer was killed. */
-  ended: boolean;
+  isComplete: boolean;
 }
 
 /** The lines of a file, first to last. A line beyond 4 MiB comes as its beginning. */
@@ -45,11 +45,11 @@ export async function* linesOf(path: string): AsyncGenerator<Line> {
     if (bytes < MAX_LINE_BYTES) pieces.push(piece);
     bytes += piece.length;
   };
-  const line = (ended: boolean): Line => {
+  const line = (isComplete: boolean): Line => {
     const text = Buffer.concat(pieces).toString('utf8');
     pieces = [];
     bytes = 0;
-    return { text, ended };
+    return { text, isComplete };
   };
   for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
     const read: Buffer = chunk;

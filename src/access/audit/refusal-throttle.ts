@@ -9,7 +9,7 @@ export interface RefusalThrottle {
 
 interface RefusalCount {
   entry: AuditEntry;
-  seen: number;
+  count: number;
   /** When its count ends, in milliseconds since the epoch. */
   until: number;
 }
@@ -34,9 +34,9 @@ export function createRefusalThrottle(
   const kinds = new Map<string, RefusalCount>();
   let timer: NodeJS.Timeout | null = null;
 
-  const close = (name: string, { entry, seen }: RefusalCount) => {
+  const close = (name: string, { entry, count }: RefusalCount) => {
     kinds.delete(name);
-    if (seen > SHOWN) onRest({ ...entry, request_id: null, after: { repeated: seen - SHOWN } });
+    if (count > SHOWN) onRest({ ...entry, request_id: null, after: { repeated: count - SHOWN } });
   };
   const sweep = () => {
     for (const [name, counted] of kinds) if (counted.until <= now()) close(name, counted);
@@ -54,11 +54,11 @@ export function createRefusalThrottle(
       const name = full && !kinds.has(narrow) ? wide : narrow;
       const kind = kinds.get(name);
       if (kind !== undefined && kind.until <= now()) close(name, kind);
-      const counted = kinds.get(name) ?? { entry, seen: 0, until: now() + WINDOW_MS };
-      counted.seen += 1;
+      const counted = kinds.get(name) ?? { entry, count: 0, until: now() + WINDOW_MS };
+      counted.count += 1;
       counted.entry = name === wide ? { ...entry, address: null } : entry;
       kinds.set(name, counted);
-      return counted.seen <= SHOWN;
+      return counted.count <= SHOWN;
     },
     finish() {
       for (const [name, counted] of kinds) close(name, counted);

@@ -42,9 +42,9 @@ export async function verifyAudit(folder: string): Promise<Verification> {
   const removed = new Set<string>();
   for (const file of files) {
     let line = 0;
-    for await (const { ended, text } of linesOf(join(folder, file))) {
+    for await (const { isComplete, text } of linesOf(join(folder, file))) {
       line += 1;
-      if (!ended && file === files.at(-1)) {
+      if (!isComplete && file === files.at(-1)) {
         walk.unfinished = true;
         break;
       }

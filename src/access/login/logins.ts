@@ -63,7 +63,7 @@ export function createLogins(deps: LoginsDeps): Logins {
       // It may have been changed, disabled or deleted while the password was checked.
       const still = user === null ? null : (await users.current()).byId(user.id);
       if (!right || still === null || still.disabled || still.credentialVersion !== user?.credentialVersion) {
-        throttle.failed(account, address);
+        throttle.noteFailure(account, address);
         return null;
       }
       if (!proofs.has(proof)) {

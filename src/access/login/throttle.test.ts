@@ -34,7 +34,7 @@ function waitOf(run: () => unknown): number {
 }
 
 function fail(throttle: LoginThrottle, count: number, account = 'alice', address = '10.0.0.1') {
-  for (let index = 0; index < count; index++) throttle.failed(account, address);
+  for (let index = 0; index < count; index++) throttle.noteFailure(account, address);
 }
 
 describe('the login throttle', () => {
@@ -85,7 +85,7 @@ describe('the login throttle', () => {
 
   it('throttles a client that tries many accounts, also on this machine', async (test) => {
     const { throttle } = await opened(test);
-    for (let index = 0; index < 50; index++) throttle.failed(`user${index}`, '127.0.0.1');
+    for (let index = 0; index < 50; index++) throttle.noteFailure(`user${index}`, '127.0.0.1');
     assert.ok(waitOf(() => throttle.check('fresh', '::1')) > 0);
     assert.equal(
       waitOf(() => throttle.check('fresh', '10.0.0.1')),
@@ -162,7 +162,7 @@ describe('the login throttle', () => {
     fail(throttle, 3);
     await throttle.flush();
     clock.time += 3_600_000;
-    throttle.failed('bob', '10.0.0.9');
+    throttle.noteFailure('bob', '10.0.0.9');
     await throttle.flush();
     const rows = await store.db.selectFrom('login_failures').select('last_at').execute();
     assert.deepEqual(new Set(rows.map((row) => row.last_at)), new Set([clock.time]));
@@ -171,7 +171,7 @@ describe('the login throttle', () => {
   it('keeps a bounded number of subjects, and evicts blocked ones last', async (test) => {
     const { throttle } = await opened(test, 20);
     fail(throttle, 5, 'alice', '10.0.0.1');
-    for (let index = 0; index < 200; index++) throttle.failed(`user${index}`, `10.0.${index}.1`);
+    for (let index = 0; index < 200; index++) throttle.noteFailure(`user${index}`, `10.0.${index}.1`);
     assert.ok(waitOf(() => throttle.check('alice', '10.0.0.1')) > 0);
   });
 

@@ -28,7 +28,7 @@ export interface LoginThrottle {
    */
   reserve(account: string, address: string): () => void;
   /** A login failed. */
-  failed(account: string, address: string): void;
+  noteFailure(account: string, address: string): void;
   /** An unknown token was presented. @throws GatewayError `too_many_logins` when there were too many */
   unknownToken(address: string): void;
   /** Writes what changed since the last time. */
@@ -113,7 +113,7 @@ export async function openLoginThrottle(
         for (const [name] of names) if (isIdle(subjects.get(name))) subjects.delete(name);
       };
     },
-    failed(account, address) {
+    noteFailure(account, address) {
       for (const [name, rule] of both(account, address)) count(name, rule);
     },
     unknownToken(address) {

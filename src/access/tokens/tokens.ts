@@ -46,7 +46,7 @@ export interface Tokens {
   /** Those that are not expired, oldest first. */
   list(): TokenRecord[];
   /** Notes a use. Written a little later, in one go with others. */
-  used(record: TokenRecord, use: TokenUse): void;
+  noteUse(record: TokenRecord, use: TokenUse): void;
   /** False when there was none. */
   remove(id: string): Promise<boolean>;
   /** Ends the tokens that a user got by logging in; those for automation stay. Returns how many there were. */
@@ -110,7 +110,7 @@ export async function openTokens(
     },
     byId: shelf.byId,
     list: () => [...shelf.all()].filter((record) => !isExpired(record, now())),
-    used(record, { address, expiresAt }) {
+    noteUse(record, { address, expiresAt }) {
       record.lastUsedAt = now();
       record.lastUsedAddress = address;
       if (expiresAt !== undefined) record.expiresAt = expiresAt;

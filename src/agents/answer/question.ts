@@ -11,7 +11,7 @@ export interface AgentQuestion {
   /** What the agent is not sent, or what is not enforced. */
   dropped: readonly Concept[];
   /** What the chat format calls the bound of the answer, which agents do not take; null where none is set. */
-  bound: string | null;
+  outputLimitField: string | null;
 }
 
 /** What a prompt says although the protocol has no field for it. */
@@ -55,5 +55,9 @@ export function readQuestion(body: Buffer): AgentQuestion {
     }
     dropped.push(concept);
   }
-  return { conversation, dropped, bound: outputCapOf(codecOf('openai-chat'), request)?.name ?? null };
+  return {
+    conversation,
+    dropped,
+    outputLimitField: outputCapOf(codecOf('openai-chat'), request)?.name ?? null,
+  };
 }

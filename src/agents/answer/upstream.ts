@@ -81,11 +81,11 @@ async function run(
 ): Promise<void> {
   const { conversation } = question;
   const lease = await leased(control.signal);
-  const { connection, continued, session } = lease;
+  const { connection, hasEarlierTurns, session } = lease;
   let isKept = false;
   try {
     const images = connection.agent.agentCapabilities?.promptCapabilities?.image === true;
-    const blocks = promptOf(conversation, continued, images);
+    const blocks = promptOf(conversation, hasEarlierTurns, images);
     const parts = createAnswerParts(setup.showTools);
     const sink = conversation.stream
       ? streamSink(control, handler, writerFor(question, model, now(), true))

@@ -34,7 +34,7 @@ export interface PoolInput {
     signal: AbortSignal,
   ): Promise<AgentConnection>;
   /** Called when the processes of an agent have changed. */
-  changed(agent: string): void;
+  onChange(agent: string): void;
   /** Milliseconds since the epoch. */
   now(): number;
   /** Calls back after so many milliseconds. @returns what calls it off */
@@ -57,7 +57,7 @@ export interface Lease {
   connection: AgentConnection;
   session: OpenSession;
   /** Whether the session has the earlier turns. */
-  continued: boolean;
+  hasEarlierTurns: boolean;
   /** The turn went well: the session waits for the request that is known by `next`. */
   keep(next: string): void;
   /** It is not continued. */
@@ -183,7 +183,7 @@ export function createPool(input: PoolInput): Pool {
     member.callOff = after(limits.idleMs, () => {
       if (member.state === 'idle') void stop(member);
     });
-    input.changed(member.agent);
+    input.onChange(member.agent);
     pump();
   };
   const remove = (member: AgentProcess, loadable: boolean) => {
@@ -191,7 +191,7 @@ export function createPool(input: PoolInput): Pool {
     members.delete(member);
     conversations.detach(member, loadable);
     member.closed.resolve();
-    input.changed(member.agent);
+    input.onChange(member.agent);
     pump();
   };
 
@@ -246,7 +246,7 @@ export function createPool(input: PoolInput): Pool {
       callOff: () => {},
     };
     members.add(member);
-    input.changed(setup.id);
+    input.onChange(setup.id);
     return { member, conversation };
   };
   const fits = (member: AgentProcess, request: LeaseRequest): boolean =>
@@ -325,7 +325,7 @@ export function createPool(input: PoolInput): Pool {
       remove(member, canLoad(connection));
     });
     member.state = 'busy';
-    input.changed(member.agent);
+    input.onChange(member.agent);
     return connection;
   };
   /** Opens the session of a request on the process that is set aside for it. */
@@ -345,14 +345,14 @@ export function createPool(input: PoolInput): Pool {
     };
     let connection: AgentConnection;
     let session: OpenSession;
-    let continued = conversation !== null;
+    let hasEarlierTurns = conversation !== null;
     try {
       connection = await connected(member, request, folder);
       if (conversation === null) session = await connection.newSession(folder, model);
       else if (conversation.process === member) session = { id: conversation.sessionId, folder };
       else {
         const loaded = await loadedSession(connection, conversation, model);
-        continued = loaded !== null;
+        hasEarlierTurns = loaded !== null;
         session = loaded ?? (await connection.newSession(folder, model));
       }
     } catch (error) {
@@ -362,7 +362,7 @@ export function createPool(input: PoolInput): Pool {
     return {
       connection,
       session,
-      continued,
+      hasEarlierTurns,
       keep(next) {
         historyOf(setup.id).backOff.succeeded();
         const process = members.has(member) && member.state !== 'stopping' ? member : null;

@@ -25,7 +25,7 @@ export interface AgentRegistryInput {
   /** Root of the gateway for programs on this machine: `http://127.0.0.1:20128`. */
   root(): string;
   /** Told of agents that are set up in another way than before, whose processes have to be started anew. */
-  changed(id: string): void;
+  onChange(id: string): void;
 }
 
 /** The agents of a gateway, as its owner has set them up. */
@@ -60,7 +60,7 @@ interface RegistryState {
 const nothing: RegistryState = { agents: [], problems: new Map(), keys: new Map() };
 
 export function openAgentRegistry(input: AgentRegistryInput): AgentRegistry {
-  const { allowedCommands, changed, dataDir, machine, root } = input;
+  const { allowedCommands, onChange, dataDir, machine, root } = input;
   const stored = agentStore(input.store);
   const keysOfAgents = keysInTurn({ keys: input.keys, folder: join(dataDir, 'agent-keys') });
   let loaded = nothing;
@@ -119,7 +119,7 @@ export function openAgentRegistry(input: AgentRegistryInput): AgentRegistry {
       loaded = { agents, problems, keys };
       for (const { definition, ...rest } of agents) {
         const earlier = before.get(definition.id);
-        if (earlier !== undefined && earlier !== stampOf(definition, rest)) changed(definition.id);
+        if (earlier !== undefined && earlier !== stampOf(definition, rest)) onChange(definition.id);
       }
       return enabled.map(({ definition }) => definition.id).filter((id) => !problems.has(id));
     },

@@ -35,7 +35,7 @@ describe('the registry of ACP agents', () => {
       machine,
       allowedCommands,
       root: () => 'http://127.0.0.1:1',
-      changed: (id) => restarted.push(id),
+      onChange: (id) => restarted.push(id),
     });
   });
   after(() => store.close());
@@ -150,7 +150,7 @@ describe('the registry of ACP agents', () => {
       machine,
       allowedCommands: [],
       root: () => '',
-      changed: () => {},
+      onChange: () => {},
     });
     assert.ok(!(await elsewhere.load()).includes(id));
     assert.equal(elsewhere.setups().find((one) => one.id === id)?.enabled, false);

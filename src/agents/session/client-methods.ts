@@ -25,9 +25,9 @@ export interface SessionClient {
   /** Whether the turn that the agent works on was cancelled. */
   isCancelled(): boolean;
   /** Called with what the agent asked to be allowed. */
-  decided(answer: PermissionAnswer, title: string): void;
+  onDecision(answer: PermissionAnswer, title: string): void;
   /** Called with what was refused: a path outside, a capability that is not there. */
-  refused(what: string): void;
+  onRefusal(what: string): void;
 }
 
 /**
@@ -59,11 +59,11 @@ type ClientMethod = (params: unknown, clientOf: (sessionId: string) => SessionCl
 const methods: Readonly<Record<string, ClientMethod>> = {
   async 'session/request_permission'(params, clientOf) {
     const request = read(permissionRequest, params);
-    const { decided, isCancelled, setup, tool } = clientOf(request.sessionId);
+    const { onDecision, isCancelled, setup, tool } = clientOf(request.sessionId);
     if (isCancelled()) return { outcome: { outcome: 'cancelled' } };
     const toolCall = tool(request.toolCall.toolCallId);
     const answer = decidePermission(request, setup.permissions, toolCall?.kind ?? null);
-    decided(answer, request.toolCall.title ?? toolCall?.title ?? 'a tool');
+    onDecision(answer, request.toolCall.title ?? toolCall?.title ?? 'a tool');
     return { outcome: answer.outcome };
   },
   async 'fs/read_text_file'(params, clientOf) {
@@ -79,7 +79,7 @@ const methods: Readonly<Record<string, ClientMethod>> = {
     const client = clientOf(sessionId);
     offered(client.setup.capabilities.fs, 'files');
     if (!client.setup.permissions.includes('edit')) {
-      client.refused(`write ${path}`);
+      client.onRefusal(`write ${path}`);
       throw new RpcError(rpcCodes.invalidParams, 'The owner of this gateway does not allow edits');
     }
     await confined(client, () => writeText(client.work, path, content));
@@ -138,7 +138,7 @@ async function confined<Value>(client: SessionClient, run: () => Promise<Value>)
   try {
     return await run();
   } catch (error) {
-    if (error instanceof OutsideError) client.refused(error.message);
+    if (error instanceof OutsideError) client.onRefusal(error.message);
     throw error;
   }
 }

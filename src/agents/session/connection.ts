@@ -304,10 +304,10 @@ class Connection implements AgentConnection {
         terminals,
         tool: (id) => live.turn?.reader.tool(id) ?? null,
         isCancelled: () => live.turn === null || live.turn.signal.aborted,
-        decided: ({ allowed, kind }, title) => {
+        onDecision: ({ allowed, kind }, title) => {
           if (!allowed) live.turn?.onEvent({ type: 'refused', title: oneLine(title), kind });
         },
-        refused: (what) => {
+        onRefusal: (what) => {
           this.output.add(`[gateway] refused: ${what}`);
         },
       },

@@ -25,7 +25,7 @@ export function createSharedBudgets({
 }: SharedBudgetsInput): SharedBudgets {
   return {
     reserve: limits.reserve,
-    changed: limits.changed,
+    onChange: limits.onChange,
     async join(counter, past) {
       const lease = createLease(keyOf(counter), newId());
       const [remembered, parts] = [await leases.load(lease.key), await past()];

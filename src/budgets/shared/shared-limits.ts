@@ -88,7 +88,7 @@ export function createShared({ failureMode, onOutage, ready, ...input }: SharedI
         ? unavailable(claims)
         : wait(claims, { ...input, reporter, waiters, report, unavailable });
     },
-    changed: (counter) => active.add(counter),
+    onChange: (counter) => active.add(counter),
     ...membership(active, joined, (counter) => ready() && !outage && report([counter])),
     tick() {
       if (!ready()) return setOutage(true);

@@ -32,7 +32,7 @@ export const restoreCommand: Command = {
       secret: storageKey,
       now: now(),
       owner: () => readRunFile(dataDir),
-      confirmed: async ({ created_at, modelgate }) => {
+      onProven: async ({ created_at, modelgate }) => {
         const what =
           database === null ? `Replace the state in ${dataDir} by` : 'Fill the database of DATABASE_URL with';
         const question = `${what} the backup of ${created_at} (Modelgate ${printable(modelgate)})?`;

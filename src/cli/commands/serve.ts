@@ -74,7 +74,7 @@ async function served(
   const lines = {
     level: config.logLevel,
     pretty: io.interactive,
-    tee: (line: string) => gateway?.logged(line),
+    tee: (line: string) => gateway?.publishLogLine(line),
   };
   const requestLines = createLineBuffer(io.note);
   const log = createLog({

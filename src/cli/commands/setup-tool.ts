@@ -34,13 +34,15 @@ export function setupToolCommand(id: string): Command {
 }
 
 function show({ facts, model, outcome, test, tool }: SetupResult, context: Context): ExitCode {
-  const { change, dryRun, made } = outcome;
+  const { change, dryRun, createdKey } = outcome;
   const { io } = context;
   const { root } = facts;
-  io.result({ ...change, gateway: root, model, key: made, test, dry_run: dryRun }, () =>
+  io.result({ ...change, gateway: root, model, key: createdKey, test, dry_run: dryRun }, () =>
     [
       changeText(outcome, tool, root),
-      ...(made === null ? [] : [`Its key "${made.name}", shown this once only: ${made.key}`]),
+      ...(createdKey === null
+        ? []
+        : [`Its key "${createdKey.name}", shown this once only: ${createdKey.key}`]),
       ...(test?.ok === true ? [`The route works: ${test.model} answered in ${test.latency_ms} ms.`] : []),
     ].join('\n'),
   );

@@ -30,7 +30,7 @@ export async function setUpAndTest(entry: Tool, options: Options, context: Conte
   const model = await chosenModel(tool, options.text('model') ?? null, facts, context);
   const outcome = await setUpTool({ tool, place, facts, key, model, options }, context);
   const tries = !outcome.dryRun && !options.on('no-test');
-  const text = outcome.made?.key ?? (key.kind === 'given' ? key.text : null);
+  const text = outcome.createdKey?.key ?? (key.kind === 'given' ? key.text : null);
   const test = tries ? await testRoute({ tool, facts, key: text, model }, context) : null;
   return { tool, outcome, test, model, facts };
 }

@@ -20,7 +20,7 @@ export interface SetupOutcome {
   change: ToolChange;
   dryRun: boolean;
   /** The key that was made for the tool, shown this once; null when none was. */
-  made: MadeKey | null;
+  createdKey: MadeKey | null;
 }
 
 /**
@@ -33,7 +33,7 @@ export async function setUpTool(input: SetupInput, context: Context): Promise<Se
   const target = { tool, root: facts.root, model };
   const planned = await configureTool(place, { ...target, apiKey: keyInPlan(key), dryRun: true });
   const dryRun = options.on('dry-run');
-  if (dryRun || !planned.changed) return { change: planned, dryRun, made: null };
+  if (dryRun || !planned.changed) return { change: planned, dryRun, createdKey: null };
   if (!options.on('yes')) context.io.note(planned.diff);
   await confirmDestruction(`Write this into the configuration of ${tool.name}?`, options, context.io);
   const newKey = key.kind === 'new' ? await makeKey(key.name, context) : null;
@@ -42,7 +42,7 @@ export async function setUpTool(input: SetupInput, context: Context): Promise<Se
   try {
     const change = await audited(context, entry, () => configureTool(place, { ...target, apiKey }));
     noteModel(model, facts, context);
-    return { change, dryRun, made: newKey };
+    return { change, dryRun, createdKey: newKey };
   } catch (error) {
     if (newKey !== null) await removeKey(newKey, context);
     throw error;
@@ -51,11 +51,11 @@ export async function setUpTool(input: SetupInput, context: Context): Promise<Se
 
 /** What came of it, in a sentence; of a dry run the change itself. */
 export function changeText(
-  { change, dryRun, made }: SetupOutcome,
+  { change, dryRun, createdKey }: SetupOutcome,
   { name, recipe }: Tool,
   root: string,
 ): string {
-  const needed = exportLines(change.environment, made?.key ?? null);
+  const needed = exportLines(change.environment, createdKey?.key ?? null);
   if (recipe.files.length === 0) return needed.length > 0 ? needed.join('\n') : change.steps.join('\n');
   if (dryRun) return change.changed ? change.diff : `${name} points at ${root} already.`;
   if (!change.changed) return `${name} points at ${root} already: nothing was changed.`;
@@ -64,11 +64,11 @@ export function changeText(
 
 /** Says which variables the tool needs besides, and what is left to do by hand. */
 export function noteEnvironment(
-  { change, dryRun, made }: SetupOutcome,
+  { change, dryRun, createdKey }: SetupOutcome,
   { name, recipe }: Tool,
   { io }: Context,
 ): void {
-  const needed = exportLines(change.environment, made?.key ?? null);
+  const needed = exportLines(change.environment, createdKey?.key ?? null);
   if (io.json || dryRun) return;
   if (recipe.files.length > 0) {
     if (needed.length > 0) io.note(`It reads its key from the environment:\n  ${needed.join('\n  ')}`);

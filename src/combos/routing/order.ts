@@ -41,7 +41,7 @@ function sorted<P extends FormatCandidate>(
   const moment: StrategyContext<P> = {
     healthView: healthView,
     random,
-    turn: () => input.turnOf(pool.id),
+    requestCount: () => input.turnOf(pool.id),
     costOf: ({ candidate }) => input.costOf(candidate),
   };
   return strategies[pool.strategy].order(places, moment);

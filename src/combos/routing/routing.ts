@@ -52,7 +52,7 @@ export interface RoutingInput {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Called with where a session was answered, when that is new. Default: nothing is called. */
-  remembered?(session: string, entry: AffinityEntry): void;
+  onAffinityEntry?(session: string, entry: AffinityEntry): void;
 }
 
 /** What the strategies and the sessions need from one request to the next. */
@@ -71,12 +71,12 @@ const ASSUMED_OUTPUT = 1_000;
 /** Input tokens of a request whose bytes do not tell. */
 const ASSUMED_INPUT = 10_000;
 
-export function createRouting({ now, healthView, random, remembered }: RoutingInput): Routing {
+export function createRouting({ now, healthView, random, onAffinityEntry }: RoutingInput): Routing {
   const affinity = createAffinity({ now });
   const keep = (session: string, entry: AffinityEntry): void => {
-    const isNews = remembered !== undefined && affinity.isNews(session, entry);
+    const isNews = onAffinityEntry !== undefined && affinity.isNews(session, entry);
     affinity.keep(session, entry);
-    if (isNews) remembered(session, entry);
+    if (isNews) onAffinityEntry(session, entry);
   };
   const resolve = createResolver();
   const turns = new Map<string, number>();

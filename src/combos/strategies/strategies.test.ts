@@ -57,7 +57,7 @@ function momentOf(choices: readonly Known[], random: () => number, turn = 0): St
   return {
     healthView: healthView,
     random,
-    turn: () => turn,
+    requestCount: () => turn,
     costOf: ({ connectionId }) => byConnection.get(connectionId)?.cost ?? null,
   };
 }

@@ -15,7 +15,7 @@ export interface StrategyContext<C extends Choice = Choice> {
   /** From 0 up to, but not including, 1. */
   random(): number;
   /** How often this combo was asked before. */
-  turn(): number;
+  requestCount(): number;
   /** USD that this request would cost there, about; null when no price is known. */
   costOf(choice: C): number | null;
 }

@@ -8,7 +8,7 @@ export interface LoginActionInput {
   connections: Pick<ReturnType<typeof connectionStore>, 'findOpen'>;
   logins: Logins;
   /** Begins the task that ends with the login. Returns its id. */
-  begun(target: LoginTarget, caller: Caller): Promise<string>;
+  beginTask(target: LoginTarget, caller: Caller): Promise<string>;
 }
 
 const input = z.strictObject({
@@ -17,7 +17,7 @@ const input = z.strictObject({
 });
 
 /** Begins a login at a provider. The task says how it went. */
-export function loginAction({ begun, connections, logins }: LoginActionInput): Action {
+export function loginAction({ beginTask, connections, logins }: LoginActionInput): Action {
   return {
     summary:
       'Starts a login at the provider, in a browser or with a code. The task ends when the login is complete.',
@@ -30,7 +30,7 @@ export function loginAction({ begun, connections, logins }: LoginActionInput): A
     }),
     async run(row, body, caller) {
       const target = await targetOf(connections, row);
-      const begin = () => begun(target, caller);
+      const begin = () => beginTask(target, caller);
       switch (input.parse(body).method) {
         case 'browser': {
           const { login, taskId } = await logins.browser(target, begin);

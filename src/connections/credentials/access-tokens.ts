@@ -59,7 +59,7 @@ interface Failure {
 
 interface State extends TokenCacheInput {
   /** By connection and credential, so that another credential finds nothing of an earlier one. */
-  held: Map<string, AccessToken>;
+  tokens: Map<string, AccessToken>;
   /** The newest tokens of each, the newest last: requests on their way may still have an earlier one. */
   issued: Map<string, string[]>;
   flights: Map<string, Promise<string>>;
@@ -95,7 +95,7 @@ export function createAccessTokens(input: AccessTokensInput): AccessTokens {
 export function createTokenCache(input: TokenCacheInput): AccessTokens {
   const state: State = {
     ...input,
-    held: new Map(),
+    tokens: new Map(),
     issued: new Map(),
     flights: new Map(),
     failures: new Map(),
@@ -137,7 +137,7 @@ function isDue({ expiresAt, issuedAt }: AccessToken, now: number): boolean {
 /** What is stored or was fetched since, whichever is newer. */
 function newest(state: State, connection: OpenConnection): AccessToken | null {
   const { account } = connection;
-  const inMemory = state.held.get(nameOf(state, connection)) ?? null;
+  const inMemory = state.tokens.get(nameOf(state, connection)) ?? null;
   if (account?.kind !== 'oauth') return inMemory;
   // Taken away by the owner or the server: what is in memory is worth nothing either.
   if (account.grant === null) return null;
@@ -174,7 +174,7 @@ function fetched(state: State, connection: OpenConnection, rejected: string | nu
   const flight = state
     .fetch(connection, rejected)
     .then((token) => {
-      state.held.set(name, token);
+      state.tokens.set(name, token);
       state.issued.set(name, [...(state.issued.get(name) ?? []), token.accessToken].slice(-KEPT_TOKENS));
       state.failures.delete(name);
       if (rejected !== null) state.forced.set(name, state.steady());

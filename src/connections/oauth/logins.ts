@@ -21,7 +21,7 @@ export interface LoginsInput {
   /** Where browsers come back to; null where none of this machine can. */
   redirectUri(): string | null;
   /** Told how a login went: null for well, else why not. */
-  ended(login: { id: string; taskId: string }, error: Error | null): Promise<void>;
+  onEnd(login: { id: string; taskId: string }, error: Error | null): Promise<void>;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -34,7 +34,7 @@ export interface Logins {
   ): Promise<{ taskId: string; login: BrowserLogin }>;
   device(target: LoginTarget, begun: () => Promise<string>): Promise<{ taskId: string; login: DeviceLogin }>;
   /** What a browser brought back. @throws GatewayError `login_failed` */
-  returned(answer: URLSearchParams): Promise<void>;
+  finish(answer: URLSearchParams): Promise<void>;
   /** Forgets those that were not finished. */
   sweep(): Promise<void>;
   /** Ends what is under way. */
@@ -54,7 +54,7 @@ const MAX_PENDING = 100;
 export function createLogins(input: LoginsInput): Logins {
   const pending = new Map<string, Pending>();
   const closing = new AbortController();
-  const { ended, grants, now, redirectUri } = input;
+  const { onEnd, grants, now, redirectUri } = input;
   return {
     async browser(target, begun) {
       if (pending.size >= MAX_PENDING)
@@ -82,12 +82,12 @@ export function createLogins(input: LoginsInput): Logins {
       finishDeviceLogin(login, target.client, { now, wait })
         .then((grant) => saveGrant(grants, target, grant))
         .then(
-          () => ended({ id: target.id, taskId }, null),
-          (error: Error) => (signal.aborted ? undefined : ended({ id: target.id, taskId }, error)),
+          () => onEnd({ id: target.id, taskId }, null),
+          (error: Error) => (signal.aborted ? undefined : onEnd({ id: target.id, taskId }, error)),
         );
       return { taskId, login };
     },
-    async returned(answer) {
+    async finish(answer) {
       const state = answer.get('state') ?? '';
       const existing = pending.get(state);
       // Good for one answer, whatever it is.
@@ -98,16 +98,16 @@ export function createLogins(input: LoginsInput): Logins {
       try {
         await saveGrant(grants, target, await finishBrowserLogin(login, target.client, answer, now));
       } catch (error) {
-        await ended({ id: target.id, taskId }, error as Error);
+        await onEnd({ id: target.id, taskId }, error as Error);
         throw error;
       }
-      await ended({ id: target.id, taskId }, null);
+      await onEnd({ id: target.id, taskId }, null);
     },
     async sweep() {
       for (const [state, { expiresAt, target, taskId }] of pending) {
         if (expiresAt > now()) continue;
         pending.delete(state);
-        await ended({ id: target.id, taskId }, new Error('the login was not finished in time'));
+        await onEnd({ id: target.id, taskId }, new Error('the login was not finished in time'));
       }
     },
     close: () => closing.abort(),

@@ -21,11 +21,11 @@ import { type Decoded, decoded, type EventProblem, refused } from './problem.ts'
 export type RawAttribute = readonly [name: string, value: unknown];
 
 interface TextRule {
-  readonly holds: (text: string) => boolean;
+  readonly isValid: (text: string) => boolean;
   readonly sentence: string;
 }
 
-const notEmpty: TextRule = { holds: (text) => text !== '', sentence: 'must not be empty' };
+const notEmpty: TextRule = { isValid: (text) => text !== '', sentence: 'must not be empty' };
 
 /** The context attributes of the specification, all of them texts. */
 const textRules: Readonly<Record<string, TextRule>> = {
@@ -33,11 +33,11 @@ const textRules: Readonly<Record<string, TextRule>> = {
   type: notEmpty,
   subject: notEmpty,
   specversion: notEmpty,
-  source: { holds: isUriReference, sentence: 'must be a URI reference (RFC 3986) and not empty' },
-  dataschema: { holds: isUri, sentence: 'must be an absolute URI (RFC 3986)' },
-  time: { holds: isTimestamp, sentence: 'must be a timestamp of RFC 3339, such as 2025-01-31T08:00:00Z' },
+  source: { isValid: isUriReference, sentence: 'must be a URI reference (RFC 3986) and not empty' },
+  dataschema: { isValid: isUri, sentence: 'must be an absolute URI (RFC 3986)' },
+  time: { isValid: isTimestamp, sentence: 'must be a timestamp of RFC 3339, such as 2025-01-31T08:00:00Z' },
   datacontenttype: {
-    holds: isMediaType,
+    isValid: isMediaType,
     sentence: 'must be a media type (RFC 2046), such as application/json',
   },
 };
@@ -102,7 +102,7 @@ function problemOf(name: string, value: unknown): Complaint | null {
     case 'string':
       if (!isAttributeText(value))
         return invalid('must have no control characters and no code points that are no characters');
-      if (rule !== undefined && !rule.holds(value)) return invalid(rule.sentence);
+      if (rule !== undefined && !rule.isValid(value)) return invalid(rule.sentence);
       if (name === 'specversion' && value !== '1.0')
         return { code: 'unsupported_version', message: 'Only version 1.0 of CloudEvents is understood' };
       return null;

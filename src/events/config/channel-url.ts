@@ -90,12 +90,12 @@ function literalSecret(url: string): boolean {
 const isReference = (text: string): boolean => text === '' || /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(text);
 
 interface TopicRule {
-  readonly holds: (topic: string) => boolean;
+  readonly isValid: (topic: string) => boolean;
   readonly message: string;
 }
 
 const shortText: TopicRule = {
-  holds: (topic) => Buffer.byteLength(topic) <= 255 && !/[\0-\x1f\x7f]/.test(topic),
+  isValid: (topic) => Buffer.byteLength(topic) <= 255 && !/[\0-\x1f\x7f]/.test(topic),
   message: 'A topic has at most 255 bytes and no control characters',
 };
 
@@ -106,18 +106,18 @@ const topicRules: Readonly<Record<ChannelScheme, TopicRule>> = {
   redis: shortText,
   amqp: shortText,
   nats: {
-    holds: (topic) =>
+    isValid: (topic) =>
       /^[^\0-\x20*>\x7f]+$/.test(topic) &&
       topic.split('.').every((token) => token !== '') &&
       topic.length <= 255,
     message: 'A subject of NATS has no white space, no * and no >, and no empty part between dots',
   },
   mqtt: {
-    holds: (topic) => !/[+#\0]/.test(topic) && Buffer.byteLength(topic) <= 65_535,
+    isValid: (topic) => !/[+#\0]/.test(topic) && Buffer.byteLength(topic) <= 65_535,
     message: 'A topic of MQTT has no + and no #',
   },
   kafka: {
-    holds: (topic) => /^[A-Za-z0-9._-]{1,249}$/.test(topic) && topic !== '.' && topic !== '..',
+    isValid: (topic) => /^[A-Za-z0-9._-]{1,249}$/.test(topic) && topic !== '.' && topic !== '..',
     message: 'A topic of Kafka has at most 249 letters, digits, dots, underscores and dashes',
   },
 };
@@ -126,5 +126,5 @@ const topicRules: Readonly<Record<ChannelScheme, TopicRule>> = {
 export function topicProblem(scheme: ChannelScheme, topic: string): string | null {
   if (topic === '') return 'The topic is missing';
   const rule = topicRules[scheme];
-  return rule.holds(topic) ? null : rule.message;
+  return rule.isValid(topic) ? null : rule.message;
 }

@@ -21,7 +21,7 @@ import { createToolEvents, type DetectedTool } from './tools.ts';
 
 /** What publishes the events: the event engine, once it is open. */
 export interface EventSink {
-  wanted(name: EventName): boolean;
+  accepts(name: EventName): boolean;
   emit(event: CloudEvent): void;
 }
 
@@ -60,7 +60,7 @@ export function createGatewayEvents({ connectionOf, instance, log, now }: Gatewa
   const emitter = createEmitter({
     instance,
     now,
-    wants: (name) => sink?.wanted(name) === true,
+    wants: (name) => sink?.accepts(name) === true,
     send: (event) => sink?.emit(event),
     onDropped: (dropped, error) => log.error({ dropped, error: describe(error) }, 'events are dropped'),
   });

@@ -12,7 +12,7 @@ const cooling = (reason: string): HealthState => ({
   failures: 1,
   reason,
   until,
-  told: false,
+  namedByUpstream: false,
 });
 const probing: HealthState = { state: 'probing', since: 0, failures: 1, reason: 'unreachable' };
 const of = (healthState: HealthState | null, model: string | null = null): StoredHealthState => ({

@@ -202,7 +202,7 @@ export function createEngine(input: EngineInput): Engine {
   return {
     apply: (config) => inTurn(() => applyNow(withBridges(config))),
     emit: ownEvents.emit,
-    wantsOwnEvents: ownEvents.wanted,
+    wantsOwnEvents: ownEvents.hasRouters,
     sources: () => [...sources.current().values()].map(({ source }) => source),
     publish: (sourceId, event, waitMs) => sources.publisher(sourceId)?.publish(event, waitMs) ?? null,
     admitRequest: () => gates.of(ingestResource).admit(),

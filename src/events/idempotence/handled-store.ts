@@ -7,14 +7,14 @@ export interface HandledStore {
   /** Remembers it for `ms` milliseconds. */
   mark(key: HandledKey, handled: HandlingOutcome, ms: number): Promise<void>;
   /**
-   * Claims an event for this gateway, until it is marked or released, or the gateway dies. `claim`, `holds` and `release` are
+   * Claims an event for this gateway, until it is marked or released, or the gateway dies. `claim`, `hasClaim` and `release` are
    * absent where no other gateway has the store.
    * @param replayed what is a dead letter may be handled again
    * @returns what became of it, or `busy` while another gateway handles it
    */
   claim?(key: HandledKey, replayed: boolean): Promise<'claimed' | 'busy' | HandlingOutcome>;
   /** Whether this gateway can be sure that no other one gets a claim that it made. */
-  holds?(key: HandledKey): boolean;
+  hasClaim?(key: HandledKey): boolean;
   /** Ends a claim. */
   release?(key: HandledKey): Promise<void>;
 }

@@ -103,7 +103,7 @@ export function createIdempotence({ claims, retry, store, trigger }: Idempotence
       return {
         kind: 'claimed',
         release,
-        isHeld: () => store.holds?.(key) ?? true,
+        isHeld: () => store.hasClaim?.(key) ?? true,
         isRemembered: () => state === 'remembered',
         async finish(outcome, settle, together) {
           if (state === 'claimed') state = 'handled';

@@ -60,7 +60,7 @@ interface Claiming {
   answer: 'claimed' | 'busy' | HandlingOutcome;
 }
 
-interface Held {
+interface HeldClaim {
   readonly key: HandledKey;
   /** Until when no other gateway gets it, by the clock of this process. */
   until: number;
@@ -105,7 +105,7 @@ export function createPostgresHandled({ address, instance, log, times }: SharedH
   });
   const run = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => connection.run(({ sql }) => work(sql));
   /** What this gateway has claimed, by name. */
-  const claims = new Map<string, Held>();
+  const claims = new Map<string, HeldClaim>();
   const renewAll = () => {
     if (claims.size > 0 && connection.problem() === null) void renew().catch(() => {});
   };
@@ -218,7 +218,7 @@ export function createPostgresHandled({ address, instance, log, times }: SharedH
       await (replayed ? claimReplayed(item) : claimFirst(item));
       return item.answer;
     },
-    holds(key) {
+    hasClaim(key) {
       const until = claims.get(nameOf(key))?.until ?? Number.NEGATIVE_INFINITY;
       return connection.problem() === null && performance.now() < until - leaseMs * MARGIN;
     },

@@ -28,7 +28,7 @@ export interface Handshake {
    */
   pace(stopping: AbortSignal): Promise<boolean>;
   /** The receiver consents by its callback. @param allowedRate as in the header `WebHook-Allowed-Rate` */
-  granted(allowedRate: string | null): void;
+  grant(allowedRate: string | null): void;
 }
 
 /** A consent is asked for anew after this time. */
@@ -95,7 +95,7 @@ export function createHandshake(input: HandshakeInput): Handshake {
   };
   return {
     consent: async () => (hasConsent() ? null : askOnce()),
-    granted(allowedRate) {
+    grant(allowedRate) {
       consent = consentFor(allowedRate, input);
       for (const wake of waiters) wake();
     },

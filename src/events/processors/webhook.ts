@@ -58,7 +58,7 @@ export function createWebhook(input: WebhookInput): EventProcessor {
   const consent =
     origin === null || callback === null || consents === undefined
       ? null
-      : consents.open(trigger, (allowedRate) => handshake?.granted(allowedRate));
+      : consents.open(trigger, (allowedRate) => handshake?.grant(allowedRate));
   const callbackUrl = consent === null || callback === null ? null : new URL(consent.path, callback).href;
   const handshake: Handshake | null =
     origin === null

@@ -104,7 +104,7 @@ async function sumUp(working: Store['db'], { by, name, stepMs }: KeptSet, at: nu
 /** Sums of the sums of a set with more groups. */
 async function sumUpAgain(working: Store['db'], { by, name }: KeptSet, of: string): Promise<void> {
   const dimensions = dimensionsIn(by).map((dimension) => sql.ref(dimension));
-  const sums = measures.map(({ kept }) => sql.ref(kept));
+  const sums = measures.map(({ sumColumn }) => sql.ref(sumColumn));
   const columns = sql.join([sql.ref('at'), ...dimensions, ...sums]);
   const values = sql.join([...dimensions, ...measures.map(({ sumOfKept }) => sumOfKept)]);
   await sql`insert into summed (grouping_name, ${columns})

@@ -30,7 +30,7 @@ export async function packSpans(
   const packed = new Map<number, Map<string, Uint8Array>>();
   for (const { by, name } of packedSets) {
     const dimensions = dimensionsIn(by);
-    const columns = [...dimensions, ...measures.map(({ kept }) => kept)];
+    const columns = [...dimensions, ...measures.map(({ sumColumn }) => sumColumn)];
     const isDay = stepMs === DAY_MS;
     const begin = sql.ref(isDay ? 'at' : 'period');
     const from = isDay
@@ -47,7 +47,7 @@ export async function packSpans(
       packed.set(row.begin, sums);
       sums.set(
         name,
-        encodeSums({ names: read(dimensions), amounts: read(measures.map(({ kept }) => kept)) }),
+        encodeSums({ names: read(dimensions), amounts: read(measures.map(({ sumColumn }) => sumColumn)) }),
       );
     }
   }

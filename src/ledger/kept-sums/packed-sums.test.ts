@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 /** The sums of a span by team and owner, with one request for each group. */
 function span(groups: { team: string | null; owner: string | null; cost: number | null }[]): Uint8Array {
   const amounts = Object.fromEntries(
-    measures.map(({ kept }) => [kept, groups.map(() => 0 as number | null)]),
+    measures.map(({ sumColumn }) => [sumColumn, groups.map(() => 0 as number | null)]),
   );
   return encodeSums({
     names: { team: groups.map(({ team }) => team), owner: groups.map(({ owner }) => owner) },

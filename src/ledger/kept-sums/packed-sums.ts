@@ -36,12 +36,12 @@ export function encodeSums({ amounts, names }: GroupColumns): Uint8Array {
   const length = amounts['requests']?.length ?? 0;
   const columns = new Map<string, Float64Array>();
   const knownBits = new Float64Array(length);
-  for (const { kept } of measures) {
-    const values = amounts[kept] ?? [];
-    const bit = perhapsKnown.get(kept) ?? 0;
+  for (const { sumColumn } of measures) {
+    const values = amounts[sumColumn] ?? [];
+    const bit = perhapsKnown.get(sumColumn) ?? 0;
     // What is a sum of binary fractions becomes the decimal number that it stands for.
     columns.set(
-      kept,
+      sumColumn,
       Float64Array.from(values, (value) => (value === null ? 0 : exact(value))),
     );
     for (const [place, value] of values.entries())
@@ -129,7 +129,7 @@ export function createPackedSumsTotal(query: SumsQuery): PackedSumsTotal {
     sums() {
       // Without a grouping there is one group in any case.
       if (groups.length === 0 && query.by.length === 0) groups.push({ period: null, names: [] });
-      const amounts = new Map(measures.map(({ as, kept }) => [as, amountsOf(kept)]));
+      const amounts = new Map(measures.map(({ as, sumColumn }) => [as, amountsOf(sumColumn)]));
       return groups.map(({ names, period: start }, place) =>
         sumsOfGroup(
           start,
@@ -143,9 +143,9 @@ export function createPackedSumsTotal(query: SumsQuery): PackedSumsTotal {
         dimensions.map((dimension, index) => [dimension, groups.map(({ names }) => names[index] ?? null)]),
       ),
       amounts: Object.fromEntries(
-        measures.map(({ kept }) => {
-          const amountAt = amountsOf(kept);
-          return [kept, groups.map((_, place) => amountAt(place))];
+        measures.map(({ sumColumn }) => {
+          const amountAt = amountsOf(sumColumn);
+          return [sumColumn, groups.map((_, place) => amountAt(place))];
         }),
       ),
     }),

@@ -48,7 +48,11 @@ async function sumUpAgain(
 ): Promise<void> {
   const dimensions = dimensionsIn(by).map((dimension) => sql.ref(dimension));
   const values = sql.join([...dimensions, ...measures.map(({ sumOfKept }) => sumOfKept)]);
-  const columns = sql.join([sql.ref('at'), ...dimensions, ...measures.map(({ kept }) => sql.ref(kept))]);
+  const columns = sql.join([
+    sql.ref('at'),
+    ...dimensions,
+    ...measures.map(({ sumColumn }) => sql.ref(sumColumn)),
+  ]);
   await sql`insert into ${sql.ref(table)} (grouping_name, ${columns})
     select ${sql.lit(name)}, at, ${values} from ${sql.ref(table)}
     where grouping_name = ${sql.lit(of)} and at >= ${sql.lit(since)} and at < ${sql.lit(before)}

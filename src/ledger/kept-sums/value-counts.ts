@@ -215,7 +215,7 @@ interface Totals {
   failed: Float64Array;
   costs: Float64Array;
   /** What the sums of costs are off by. */
-  lost: Float64Array;
+  roundingErrors: Float64Array;
   tokens: Float64Array;
   known: Uint8Array;
 }
@@ -226,7 +226,7 @@ function emptyTotals(length: number): Totals {
     requests: column(),
     failed: column(),
     costs: column(),
-    lost: column(),
+    roundingErrors: column(),
     tokens: column(),
     known: new Uint8Array(length),
   };
@@ -245,21 +245,29 @@ function addTo(total: Float64Array, numbers: Uint32Array, column: Column, length
   }
 }
 
-function addExactly({ costs, lost }: Totals, numbers: Uint32Array, column: Column, length: number): void {
+function addExactly(
+  { costs, roundingErrors }: Totals,
+  numbers: Uint32Array,
+  column: Column,
+  length: number,
+): void {
   for (let index = 0; index < length; index += 1) {
     const number = numbers[index] ?? 0;
     const cost = column[index] ?? 0;
     const before = costs[number] ?? 0;
     const after = before + cost;
     costs[number] = after;
-    lost[number] =
-      (lost[number] ?? 0) +
+    roundingErrors[number] =
+      (roundingErrors[number] ?? 0) +
       (Math.abs(before) >= Math.abs(cost) ? before - after + cost : cost - after + before);
   }
 }
 
 /** The values that occur. */
-function countsOf({ costs, failed, known, lost, requests, tokens }: Totals, size: number): ValueCounts {
+function countsOf(
+  { costs, failed, known, roundingErrors, requests, tokens }: Totals,
+  size: number,
+): ValueCounts {
   const numbers = new Float64Array(size);
   let length = 0;
   for (let number = 0; number < size; number += 1) {
@@ -276,7 +284,7 @@ function countsOf({ costs, failed, known, lost, requests, tokens }: Totals, size
     numbers: numbers.slice(0, length),
     requests: column((number) => requests[number] ?? 0),
     failed: column((number) => failed[number] ?? 0),
-    costs: column((number) => (costs[number] ?? 0) + (lost[number] ?? 0)),
+    costs: column((number) => (costs[number] ?? 0) + (roundingErrors[number] ?? 0)),
     tokens: column((number) => tokens[number] ?? 0),
     known: column((number) => known[number] ?? 0),
   };

@@ -85,7 +85,7 @@ const sumsColumns: readonly string[] = [
   'grouping_name',
   'at',
   ...dimensionsIn(keptSets.flatMap(({ by }) => by)),
-  ...measures.map(({ kept }) => kept),
+  ...measures.map(({ sumColumn }) => sumColumn),
 ];
 
 const inDay = (day: number): RawBuilder<unknown> =>

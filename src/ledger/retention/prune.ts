@@ -82,7 +82,7 @@ async function pruned({
   const began = performance.now();
   const over = () => stopped() || performance.now() - began > turnMs;
   let requests = 0;
-  const removed = (count: number) => {
+  const onRemoved = (count: number) => {
     requests += count;
     progress(requests);
   };
@@ -96,10 +96,10 @@ async function pruned({
     await alone(() => archiveDay(store, current));
     // The partition of a month goes with all its days.
     if (store.kind === 'postgres' && monthAfter(day) <= before) continue;
-    if (!(await deleteBetween(store, { since: day, before: day + DAY_MS }, { alone, over, removed })))
+    if (!(await deleteBetween(store, { since: day, before: day + DAY_MS }, { alone, over, onRemoved })))
       return { requests, done: false };
   }
-  if (store.kind === 'postgres') await dropMonths(store, before, removed);
+  if (store.kind === 'postgres') await dropMonths(store, before, onRemoved);
   return { requests, done: true };
 }
 
@@ -128,14 +128,14 @@ function monthAfter(time: number): number {
 
 interface Deleting extends Pick<PruneInput, 'alone'> {
   over(): boolean;
-  removed(count: number): void;
+  onRemoved(count: number): void;
 }
 
 /** @returns whether all are deleted */
 async function deleteBetween(
   store: Store,
   { before, since }: { since: number; before: number },
-  { alone, over, removed }: Deleting,
+  { alone, over, onRemoved }: Deleting,
 ): Promise<boolean> {
   const db = store.kind === 'sqlite' ? store.working : store.db;
   const inSpan = sql`started_at >= ${since} and started_at < ${before}`;
@@ -148,7 +148,7 @@ async function deleteBetween(
         select id from requests where ${inSpan} order by started_at limit ${sql.lit(BATCH_ROWS)})
         ${others} returning id`.execute(db),
     );
-    removed(rows.length);
+    onRemoved(rows.length);
     if (rows.length < BATCH_ROWS) return true;
     if (over()) return false;
     // Others who write get as much time.

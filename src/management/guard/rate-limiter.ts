@@ -11,7 +11,7 @@ export interface RateLimiter {
 
 interface Bucket {
   /** How many may come at this moment. */
-  left: number;
+  remaining: number;
   /** When that was so, in milliseconds since the epoch. */
   at: number;
 }
@@ -25,20 +25,20 @@ export function createRateLimiter(now: () => number): RateLimiter {
   return {
     take(name, perMinute) {
       const time = now();
-      const before = buckets.get(name) ?? { left: perMinute, at: time };
+      const before = buckets.get(name) ?? { remaining: perMinute, at: time };
       const gained = (Math.max(0, time - before.at) / MINUTE_MS) * perMinute;
-      const left = Math.min(perMinute, before.left + gained);
-      if (left < 1)
+      const remaining = Math.min(perMinute, before.remaining + gained);
+      if (remaining < 1)
         throw new GatewayError(
           'rate_limit_exceeded',
           `This can be done at most ${perMinute} times a minute: try again later`,
           {
-            retryAfter: Math.ceil(((1 - left) * MINUTE_MS) / perMinute / 1000),
+            retryAfter: Math.ceil(((1 - remaining) * MINUTE_MS) / perMinute / 1000),
           },
         );
       // The name goes to the end, so that those that were silent longest stand first.
       buckets.delete(name);
-      buckets.set(name, { left: left - 1, at: time });
+      buckets.set(name, { remaining: remaining - 1, at: time });
       for (const [old, { at }] of buckets) {
         if (buckets.size <= MAX_NAMES && time - at < MINUTE_MS) break;
         buckets.delete(old);

@@ -52,7 +52,7 @@ async function lookUp(
   const { answers } = context;
   const key = keyOf(question);
   if (key === null) {
-    answers.bypassed();
+    answers.countBypass();
     return forward(question, null, 'bypass');
   }
   const fresh = /\bno-cache\b/i.test(facts.exchange.request.headers['cache-control'] ?? '');

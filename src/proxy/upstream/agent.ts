@@ -24,7 +24,7 @@ export interface ReadyAgent extends Upstream {
   /** The fields that it is not sent. */
   dropped: readonly Concept[];
   /** The chat format's field for the length of the answer, which agents do not take; null where none is set. */
-  bound: string | null;
+  outputLimitField: string | null;
 }
 
 /** Asks an agent on this machine. @throws GatewayError */
@@ -51,7 +51,8 @@ export function agentRequest(
   const words = agent.dropped.map((concept) =>
     conversation === null ? concept : clientWord(conversation, concept, request),
   );
-  const bound = agent.bound === null ? null : (outputCapOf(codec, request)?.name ?? agent.bound);
+  const bound =
+    agent.outputLimitField === null ? null : (outputCapOf(codec, request)?.name ?? agent.outputLimitField);
   const upstream = { upstream: agent, origin: 'http://acp.invalid', host: 'acp', path: '/', headers: [] };
   return { upstream: { ...upstream, body: [] }, dropped: [...words, ...(bound === null ? [] : [bound])] };
 }

@@ -7,7 +7,7 @@ export interface DashboardPartInput {
   gate: Gate;
   endpoints(): Endpoint[];
   /** Whether its pages were built; null until it is first needed. */
-  built(): boolean | null;
+  isBuilt(): boolean | null;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -17,8 +17,8 @@ const DRAIN_MS = 5000;
 const BUILD = 'the pages are not built: run `npm run build:dashboard` in the clone';
 
 /** The pages for people. Stopped, they answer 503; the management API still works. */
-export function dashboardPart({ built, endpoints, gate, now, version }: DashboardPartInput): Part {
-  const missing = () => built() === false;
+export function dashboardPart({ isBuilt, endpoints, gate, now, version }: DashboardPartInput): Part {
+  const missing = () => isBuilt() === false;
   return {
     key: 'dashboard',
     id: 'dashboard',

@@ -7,7 +7,7 @@ function opened(selfTest = async () => 'It answers itself') {
   const clock = { now: 1_800_000_000_000 };
   const now = () => clock.now;
   const counts: CallCounts = { calls: 0, faults: 0, lastCallAt: null, lastFaultAt: null };
-  const gate = createProtocolGate({ name: 'MCP server', running: true, now, changed() {} });
+  const gate = createProtocolGate({ name: 'MCP server', running: true, now, onChange() {} });
   const canceled: string[] = [];
   const part = protocolPart({
     id: 'mcp',

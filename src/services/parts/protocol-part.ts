@@ -13,7 +13,7 @@ export interface ProtocolServer {
   cancelAll?(): void;
 }
 
-export interface ProtocolGateInput extends Pick<GateInput, 'changed' | 'now' | 'running'> {
+export interface ProtocolGateInput extends Pick<GateInput, 'onChange' | 'now' | 'running'> {
   /** `MCP server`. */
   name: string;
 }

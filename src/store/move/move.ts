@@ -14,7 +14,7 @@ export interface MoveInput {
   /** Names the source, so that a move that was cut off is gone on with from there alone. */
   source: string;
   /** Called once the target is marked as unfinished, so that no gateway starts on it any more. What it throws ends the move. */
-  marked?(): Promise<void>;
+  onMarked?(): Promise<void>;
   /** Told of each table when it is there and checked, and now and then on the way. */
   progress(table: string, rows: number, done: boolean): void;
 }
@@ -32,13 +32,13 @@ const BATCHES_TOLD = 20;
  */
 export async function moveStore({
   from,
-  marked = async () => {},
+  onMarked = async () => {},
   progress,
   source,
   to,
 }: MoveInput): Promise<Moved> {
   await beginMove(to, source);
-  await marked();
+  await onMarked();
   const moved: Record<string, number> = {};
   for (const table of movedTables) {
     await copy(table, { from, to, progress });

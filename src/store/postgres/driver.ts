@@ -32,9 +32,9 @@ export interface PostgresDriverInput {
   /** For how long a statement is waited for. */
   deadlineMs: number;
   /** Called after each change, before whoever made it hears of it. */
-  changed(): Promise<void>;
+  onChange(): Promise<void>;
   /** Told how each statement ended: null for well. */
-  ended(error: unknown): void;
+  onEnd(error: unknown): void;
 }
 
 /** A Kysely instance over the connections of a pool. */
@@ -58,7 +58,7 @@ export function kyselyOverPostgres<Tables>(
  * statement that changes something, takes a lock first. So what a change has checked stays true until it is made.
  */
 function postgresDriver(input: PostgresDriverInput): Driver {
-  const { beginTransaction, changed, deadlineMs, ended, place, prepare, sql } = input;
+  const { beginTransaction, onChange, deadlineMs, onEnd, place, prepare, sql } = input;
   const prepared = new Set<string>();
   const isPrepared = (text: string): boolean => {
     if (!prepare || text.length > LONGEST_PREPARED) return false;
@@ -83,10 +83,10 @@ function postgresDriver(input: PostgresDriverInput): Driver {
   const withConnection = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       const result = await withDeadline(work(), deadlineMs);
-      ended(null);
+      onEnd(null);
       return result;
     } catch (error) {
-      ended(error);
+      onEnd(error);
       throw reported(error, place);
     }
   };
@@ -113,7 +113,7 @@ function postgresDriver(input: PostgresDriverInput): Driver {
         if (transaction !== undefined) return withConnection(() => run<Row>(transaction, query));
         if (isReading(query)) return withConnection(() => run<Row>(sql(), query));
         const result = await withConnection(() => write<Row>(query));
-        await changed();
+        await onChange();
         return result;
       },
       async *streamQuery<Row>(query: CompiledQuery) {
@@ -135,7 +135,7 @@ function postgresDriver(input: PostgresDriverInput): Driver {
     },
     async commitTransaction(connection) {
       await end(connection, 'commit');
-      await changed();
+      await onChange();
     },
     // Where the connection is lost, the server has rolled back by itself.
     rollbackTransaction: (connection) => end(connection, 'rollback').catch(() => {}),

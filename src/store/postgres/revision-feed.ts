@@ -27,7 +27,7 @@ export interface RevisionFeedInput {
   /** Whether the changes of others are followed; a command that ends soon need not. */
   follow: boolean;
   /** Called with how each look at the database ended: null for well. */
-  ended(error: unknown): void;
+  onLookEnd(error: unknown): void;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface RevisionFeedInput {
  */
 export async function openRevisionFeed({
   address,
-  ended,
+  onLookEnd,
   follow,
   sql,
 }: RevisionFeedInput): Promise<RevisionFeed> {
@@ -59,7 +59,7 @@ export async function openRevisionFeed({
   await withDeadline(refresh(), FIRST_ANSWER_MS);
   if (!follow) return { current: () => value, refresh, close: async () => {} };
 
-  const look = () => withDeadline(refresh(), ANSWER_MS).then(() => ended(null), ended);
+  const look = () => withDeadline(refresh(), ANSWER_MS).then(() => onLookEnd(null), onLookEnd);
   let listening = false;
   let lookedAt = performance.now();
   const poll = setInterval(() => {

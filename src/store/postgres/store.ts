@@ -53,7 +53,7 @@ export async function openPostgresStore(
   const { place, prepare } = address;
   let outage: { since: number; message: string } | null = null;
   let onBack = (): void => {};
-  const ended = (error: unknown) => {
+  const onLookEnd = (error: unknown) => {
     if (error !== null && !isOutage(error)) return;
     const before = outage;
     outage =
@@ -90,9 +90,9 @@ export async function openPostgresStore(
     // May take long: the server limits each statement.
     if (pending.length > 0)
       await alone((sql) => migratePostgres({ sql, place, now: now(), create, migrations }));
-    const feed = await openRevisionFeed({ address, sql: main.sql, follow, ended });
-    const changed = async () => {
-      await feed.refresh().catch(ended);
+    const feed = await openRevisionFeed({ address, sql: main.sql, follow, onLookEnd });
+    const onChange = async () => {
+      await feed.refresh().catch(onLookEnd);
     };
     const inserter = createInserter(main.sql);
     const outbox = dataDir === undefined || !follow ? null : openOutbox(dataDir);
@@ -109,7 +109,7 @@ export async function openPostgresStore(
     };
     onBack = () => {
       sending ??= send()
-        .catch(ended)
+        .catch(onLookEnd)
         .finally(() => {
           sending = null;
         });
@@ -117,7 +117,7 @@ export async function openPostgresStore(
     onBack();
     /** False when there is no room for it, or nothing to keep it in. */
     const kept = (batch: Batch): boolean => outbox?.put(batch) ?? false;
-    const own = { place, prepare, changed, ended, beginTransaction: transactions.begin };
+    const own = { place, prepare, onChange, onEnd: onLookEnd, beginTransaction: transactions.begin };
     return {
       kind: 'postgres',
       node: dataDir === undefined ? 'node' : nodeName(dataDir),
@@ -136,10 +136,10 @@ export async function openPostgresStore(
         if ((outage !== null || (outbox?.waiting() ?? 0) > 0) && kept(batch)) return true;
         try {
           await withDeadline(inserter.insert(batch, onRefused), INSERT_MS);
-          ended(null);
+          onLookEnd(null);
           return true;
         } catch (error) {
-          ended(error);
+          onLookEnd(error);
           if (isOutage(error) && kept(batch)) return true;
           throw reported(error, place);
         }

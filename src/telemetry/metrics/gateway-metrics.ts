@@ -13,7 +13,7 @@ export interface Backlog {
   /** Rows that wait to be written. */
   pending(): number;
   /** Rows that could not be written and are gone, since the start. */
-  lost(): number;
+  lostRows(): number;
 }
 
 export interface GatewayMetricsInput {
@@ -138,9 +138,9 @@ function load(input: GatewayMetricsInput): MetricFamily[] {
       'Pending ledger rows at which the gateway is not ready any more',
       ledger.backlog,
     ),
-    counter('modelgate_ledger_rows_lost', 'Ledger rows that could not be written', ledger.lost()),
+    counter('modelgate_ledger_rows_lost', 'Ledger rows that could not be written', ledger.lostRows()),
     gauge('modelgate_trace_rows_pending', 'Traces of requests that are not written yet', traces.pending()),
-    counter('modelgate_trace_rows_lost', 'Traces of requests that could not be written', traces.lost()),
+    counter('modelgate_trace_rows_lost', 'Traces of requests that could not be written', traces.lostRows()),
     counter(
       'modelgate_otlp_traces_dropped',
       'Traced requests that could not be sent by OTLP',

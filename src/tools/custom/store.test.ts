@@ -75,7 +75,7 @@ describe('tools that users describe', () => {
     await assert.rejects(add({ ...blank, environment }), { code: 'conflict' });
     await add({ ...blank, name: 'Renamed', file: fileWith('$XDG_CONFIG_HOME/mine/c.json', ...both) }, true);
     assert.equal((await stat(join(place.dataDir, 'tools.json'))).mode & 0o777, 0o600);
-    const keys = { holds: async () => true, matcher: async () => null };
+    const keys = { isGatewayKey: async () => true, matcher: async () => null };
     const service = createToolService({
       place,
       root: () => root,

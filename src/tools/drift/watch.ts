@@ -21,7 +21,7 @@ export interface DriftWatchInput {
   onChange(tool: Tool, drift: ToolDrift | null): void;
 }
 
-interface Seen {
+interface SeenFiles {
   stamp: string;
   drifted: string;
 }
@@ -31,7 +31,7 @@ interface Seen {
  * @returns what looks at them now: it reads those that have changed since the last time
  */
 export function createDriftWatch({ onChange, place, root, tool }: DriftWatchInput): () => Promise<void> {
-  const seen = new Map<string, Seen>();
+  const seen = new Map<string, SeenFiles>();
   const look = async (id: string): Promise<void> => {
     const tracked = await tool(id);
     if (tracked === null) return;

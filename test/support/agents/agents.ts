@@ -82,7 +82,7 @@ export function openFakeAgents(input: FakeAgentsInput, timers: TestTimers): Agen
     connectionTimes: { graceMs: 2_000, cancelMs: 10_000, ...input.times },
     locate: async ({ binary }) => binary,
     variable: (name) => variables[name],
-    changed: () => {},
+    onChange: () => {},
     now: input.now ?? Date.now,
     after: timers.after,
   });
@@ -146,7 +146,7 @@ export function askFake(agents: Agents, input: AskInput = {}): Promise<FakeAnswe
   let raw = '';
   try {
     const asked = agents.ask({ model, owner, session, body });
-    answer.dropped = [...asked.dropped, ...(asked.bound === null ? [] : [asked.bound])];
+    answer.dropped = [...asked.dropped, ...(asked.outputLimitField === null ? [] : [asked.outputLimitField])];
     asked.dispatch(
       { path: '/', method: 'POST' },
       {

@@ -14,10 +14,10 @@ export const noLogins: Omit<ConnectionsInput, 'connections' | 'health'> = {
   logins: {
     browser: unexpected,
     device: unexpected,
-    returned: unexpected,
+    finish: unexpected,
     sweep: async () => {},
     close() {},
   },
   grants: { find: unexpected, end: unexpected },
-  loginBegun: unexpected,
+  beginLoginTask: unexpected,
 };

@@ -176,7 +176,7 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
     ],
   });
   const now = () => 1_000_000;
-  const accounts = createAccounts({ now, changed() {} });
+  const accounts = createAccounts({ now, onChange() {} });
   const recorded: Recorded[] = [];
   const ended = Promise.withResolvers<void>();
   const watch = createWatch<OpenCall>();

@@ -9,7 +9,7 @@ import { CodeBlock } from '../../components/text/code-block.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { type Connection, taskQuery } from './queries.ts';
 
-interface Begun {
+interface StartedLogin {
   task_id: string;
   result: {
     authorization_url?: string;
@@ -25,7 +25,7 @@ export function LoginDialog({ connection, onClose }: { connection: Connection; o
   const api = useApi();
   const begin = useMutation({
     mutationFn: (method: 'browser' | 'device') =>
-      api.post<Begun>(`connections/${encodeURIComponent(connection.id)}`, { action: 'login', method }),
+      api.post<StartedLogin>(`connections/${encodeURIComponent(connection.id)}`, { action: 'login', method }),
   });
   return (
     <Dialog
@@ -46,7 +46,7 @@ export function LoginDialog({ connection, onClose }: { connection: Connection; o
             </Button>
           </div>
         ) : (
-          <Begun begun={begin.data} />
+          <LoginProgress begun={begin.data} />
         )}
         {begin.isError && <ErrorNotice error={begin.error} />}
       </div>
@@ -54,7 +54,7 @@ export function LoginDialog({ connection, onClose }: { connection: Connection; o
   );
 }
 
-function Begun({ begun }: { begun: Begun }) {
+function LoginProgress({ begun }: { begun: StartedLogin }) {
   const { t } = useTranslation('connections');
   const api = useApi();
   const queries = useQueryClient();

@@ -104,7 +104,7 @@ function connectionOf({ close, control, model, openChannel, publisher, topic }: 
       const channel = await openChannel(model.createChannel());
       await channel.prefetch(Math.min(prefetch, MOST_PREFETCH));
       const { consumerTag } = await channel.consume(queueName(topic, consumer), (message) => {
-        if (message === null) receiver.ended(new Error('The queue was deleted'));
+        if (message === null) receiver.onEnd(new Error('The queue was deleted'));
         else receiver.message(messageOf(message, channel));
       });
       return {

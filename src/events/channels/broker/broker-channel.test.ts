@@ -93,7 +93,7 @@ describe('a channel of a broker', () => {
     connections[0]?.lose();
     await waitFor('the next one', () => (connections[1]?.receivers.length ?? 0) > 0);
     deliver(connections[1]?.receivers[0], '1');
-    connections[0]?.receivers[0]?.ended(new Error('late'));
+    connections[0]?.receivers[0]?.onEnd(new Error('late'));
     const [delivery] = await receiveSome(channel, 'x', 1);
     assert.ok(delivery?.content.ok);
     assert.equal(delivery.content.event.attributes.id, '1');

@@ -35,7 +35,7 @@ interface Consumer {
   /** Whether the broker knew it once. */
   subscribed: boolean;
   /** Whether somebody receives: until then its messages stay with the broker. */
-  wanted: boolean;
+  hasConsumer: boolean;
   /** Null: nobody consumes. At most one does, for two would mix the order. */
   running: Running | null;
   again: NodeJS.Timeout | undefined;
@@ -66,7 +66,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       inbox: createInbox(now),
       prefetch: DEFAULT_PREFETCH,
       subscribed: false,
-      wanted: false,
+      hasConsumer: false,
       running: null,
       again: undefined,
       retryStoreDue: 0,
@@ -81,7 +81,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       log.info({ channel: channelId }, 'a message queue is connected');
       for (const text of made.warnings) if (!warnings.includes(text)) log.warn({ channel: channelId }, text);
       warnings = made.warnings;
-      for (const [name, consumer] of consumers) if (consumer.wanted) begin(name, consumer, made);
+      for (const [name, consumer] of consumers) if (consumer.hasConsumer) begin(name, consumer, made);
     },
     onLost(error) {
       log.warn({ channel: channelId, error: error.message }, 'a message queue cannot be reached');
@@ -109,12 +109,12 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       if (consumer.running !== own) return;
       consumer.running = null;
       consumer.inbox.disconnected();
-      if (connection.problem() !== null || !consumer.wanted) return;
+      if (connection.problem() !== null || !consumer.hasConsumer) return;
       log.warn({ channel: channelId, trigger: name, error: error.message }, 'a consumer was restarted');
       consumer.again = setTimeout(() => start(name, consumer), CONSUME_AGAIN_MS);
     };
     const receiver = {
-      ended: end,
+      onEnd: end,
       message(message: BrokerMessage) {
         if (own.lost) return;
         deliveredBy.set(message, own);
@@ -126,7 +126,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       const { prefetch } = consumer;
       const consumption = await made.consume(name, prefetch, receiver);
       own.consumption = consumption;
-      if (!consumer.wanted) await consumption.stop();
+      if (!consumer.hasConsumer) await consumption.stop();
       else if (prefetch !== consumer.prefetch) await restart(name, consumer);
     };
     consume().catch(end);
@@ -143,7 +143,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     start(name, consumer);
   };
   const stop = async (consumer: Consumer) => {
-    consumer.wanted = false;
+    consumer.hasConsumer = false;
     clearTimeout(consumer.again);
     const { running } = consumer;
     consumer.running = null;
@@ -191,8 +191,8 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     },
     async receive(name, limit, leaseMs) {
       const consumer = consumerOf(name);
-      if (!consumer.wanted) {
-        consumer.wanted = true;
+      if (!consumer.hasConsumer) {
+        consumer.hasConsumer = true;
         start(name, consumer);
       }
       const deliveries: Delivery[] = await fromRetryStore(name, consumer, limit, leaseMs);
@@ -223,7 +223,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       const stored = retryStoreId(id);
       if (stored !== null) return retryStore.ack(name, stored);
       const consumer = consumerOf(name);
-      const entry = consumer.inbox.held(id);
+      const entry = consumer.inbox.entryOf(id);
       consumer.inbox.remove(id);
       if (entry === null) return;
       await settle(consumer, entry.message);
@@ -234,7 +234,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       const stored = retryStoreId(id);
       if (stored !== null) await retryStore.retry(name, stored, delayMs, failures);
       else {
-        const entry = consumer.inbox.held(id);
+        const entry = consumer.inbox.entryOf(id);
         if (entry === null) return;
         await retryStore.put(name, entry.message.content, 2, delayMs, failures);
         consumer.inbox.remove(id);
@@ -247,7 +247,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       const consumer = consumerOf(name);
       const stored = retryStoreId(id);
       if (stored === null) {
-        const entry = consumer.inbox.held(id);
+        const entry = consumer.inbox.entryOf(id);
         consumer.inbox.release(id);
         if (entry !== null) await crashCounts.release(name, entry);
         return;

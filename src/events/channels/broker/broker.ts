@@ -55,7 +55,7 @@ export interface BrokerConnection {
 export interface BrokerReceiver {
   message(message: BrokerMessage): void;
   /** There will be no more messages, though the connection is not lost: consuming has to begin again. */
-  ended(error: Error): void;
+  onEnd(error: Error): void;
 }
 
 export interface Consumption {

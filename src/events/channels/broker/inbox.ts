@@ -33,7 +33,7 @@ export interface Inbox {
   receive(limit: number, leaseMs: number): { readonly id: string; readonly entry: InboxEntry }[];
   renew(ids: readonly string[], leaseMs: number): void;
   /** What the consumer has in hand by this id, or null. */
-  held(id: string): InboxEntry | null;
+  entryOf(id: string): InboxEntry | null;
   remove(id: string): void;
   release(id: string): void;
   /**
@@ -115,7 +115,7 @@ export function createInbox(now: () => number): Inbox {
         if (entry !== undefined) entry.until = now() + leaseMs;
       }
     },
-    held: (id) => entries.get(id) ?? null,
+    entryOf: (id) => entries.get(id) ?? null,
     remove(id) {
       const entry = entries.get(id);
       entries.delete(id);

@@ -119,7 +119,7 @@ function connectionOf({
     unsubscribe: leave,
     async consume(consumer, prefetch, receiver) {
       const before = members.get(consumer);
-      if (before?.begun === true) await leave(consumer);
+      if (before?.isConsuming === true) await leave(consumer);
       const member =
         members.get(consumer) ?? (await joinGroup({ kafka, topic, group: groupOf(consumer), background }));
       members.set(consumer, member);

@@ -16,7 +16,7 @@ const HEARTBEAT_MS = 2_000;
 /** This process in a consumer group. */
 export interface GroupMember {
   /** Whether messages are handed over. Until then they stay where they are. */
-  readonly begun: boolean;
+  readonly isConsuming: boolean;
   /** @param prefetch messages that are not settled, beyond which no more are fetched */
   begin(prefetch: number, receiver: BrokerReceiver): void;
   /** Commits offsets, by partition. */
@@ -93,7 +93,7 @@ export async function joinGroup({ background, group, kafka, topic }: JoinInput):
     commits.forget();
   });
   consumer.on('consumer.crash', ({ payload: { error } }) => {
-    if (!left) taker?.receiver.ended(error);
+    if (!left) taker?.receiver.onEnd(error);
   });
   await consumer.connect();
   await consumer.subscribe({ topic, fromBeginning: true });
@@ -111,7 +111,7 @@ export async function joinGroup({ background, group, kafka, topic }: JoinInput):
   });
   pace();
   return {
-    get begun() {
+    get isConsuming() {
       return taker !== null;
     },
     begin(prefetch, receiver) {

@@ -116,7 +116,7 @@ function connectionOf({ instance, open, publisher, topic, version }: Parts): Bro
         },
         onClose(error) {
           consuming.delete(consumer);
-          if (!stopped) receiver.ended(error);
+          if (!stopped) receiver.onEnd(error);
         },
       });
       consuming.set(consumer, session);

@@ -305,7 +305,7 @@ function consume({ connection, hand, name, prefetch, receiver, stream }: Consume
   };
   const ended = run()
     .catch((error: unknown) => {
-      if (!stopped) receiver.ended(error instanceof Error ? error : new Error(String(error)));
+      if (!stopped) receiver.onEnd(error instanceof Error ? error : new Error(String(error)));
     })
     .finally(pull.close);
   const end = () => {

@@ -57,7 +57,7 @@ export interface Pull {
 
 interface Request {
   readonly subject: string;
-  left: number;
+  remaining: number;
   end(): void;
   fail(error: Error): void;
 }
@@ -82,8 +82,8 @@ export function createPull({ connection, consumer, message, stream, timeoutMs }:
       else if (received.subject.startsWith(`${inbox}.`)) status(received.subject, received.headers);
       else {
         message(messageOf(connection, received, timeoutMs));
-        if (current !== null) current.left -= 1;
-        if (current?.left === 0) current.end();
+        if (current !== null) current.remaining -= 1;
+        if (current?.remaining === 0) current.end();
       }
     },
   });
@@ -95,7 +95,7 @@ export function createPull({ connection, consumer, message, stream, timeoutMs }:
       let timer: NodeJS.Timeout | undefined;
       try {
         await new Promise<void>((end, fail) => {
-          current = { subject, left: count, end, fail };
+          current = { subject, remaining: count, end, fail };
           timer = setTimeout(end, REQUEST_MS + LATE_MS);
           const request = JSON.stringify({ batch: count, expires: nanos(REQUEST_MS) });
           connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, request, { reply: subject });

@@ -344,7 +344,7 @@ function consume({ background, client, group, instance, key, prefetch, reader, r
   void run().catch((error: unknown) => {
     // Otherwise it would go on claiming messages that nobody takes from it.
     clearInterval(worker);
-    if (!stopped) receiver.ended(error instanceof Error ? error : new Error(String(error)));
+    if (!stopped) receiver.onEnd(error instanceof Error ? error : new Error(String(error)));
   });
   return {
     /** Nothing of it can be settled any more. */

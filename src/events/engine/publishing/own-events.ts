@@ -9,7 +9,7 @@ const MOST_BYTES = 16 * 1_048_576;
 /** Publishes what the gateway itself tells of, by each of its sources of the kind `gateway`. */
 export interface OwnEvents {
   /** Whether there is any router for them. */
-  wanted(): boolean;
+  hasRouters(): boolean;
   /** Returns at once, without work that takes time, and never throws. */
   emit(event: CloudEvent): void;
   replacePublishers(publishers: readonly Publisher[]): void;
@@ -54,7 +54,7 @@ export function createOwnEvents(drops: Pick<DropReports, 'add'>): OwnEvents {
     }
   };
   return {
-    wanted: () => publishers.length > 0,
+    hasRouters: () => publishers.length > 0,
     emit(event) {
       if (publishers.length === 0) return;
       emitted += 1;

@@ -79,7 +79,7 @@ function setUp({
       healthOf: createChannelHealths(clock),
       spool,
       clock,
-      published: () => {},
+      onPublished: () => {},
       random: () => 0.5,
       log,
     },

@@ -64,7 +64,7 @@ export interface PublisherInput {
   random: () => number;
   log: Log;
   /** Told what came of each event. */
-  published(event: CloudEvent, result: PublishResult['kind']): void;
+  onPublished(event: CloudEvent, result: PublishResult['kind']): void;
 }
 
 /** Publishes the events of one source: each once into every channel that it goes to. */
@@ -252,7 +252,7 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
         .then((result) => {
           if (result.kind === 'rejected') rejected[result.reason] = (rejected[result.reason] ?? 0) + 1;
           else counts[result.kind] += 1;
-          input.published(event, result.kind);
+          input.onPublished(event, result.kind);
           return result;
         })
         .finally(() => underWay.delete(sending));

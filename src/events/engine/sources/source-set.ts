@@ -84,12 +84,12 @@ export function createSourceSet(input: SourceSetInput): SourceSet {
       const inner = gates.of(`channel:${channelId}`);
       return { admit: () => admitToBoth(outer, inner) };
     };
-    const published = (event: CloudEvent, result: PublishResult['kind']) => {
+    const onPublished = (event: CloudEvent, result: PublishResult['kind']) => {
       tail.published({ event, sourceId: source.id, result });
       // Of the gateway's own events it is told once for all sources.
       if (result === 'dropped' && !isOwn(source)) drops.add(source.id, 'the storage is full');
     };
-    const input = { gateOf, healthOf, spool, clock: monotonicClock, random, log, published };
+    const input = { gateOf, healthOf, spool, clock: monotonicClock, random, log, onPublished };
     return { source, publisher: createPublisher(settings, input) };
   };
   return {

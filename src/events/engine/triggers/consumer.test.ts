@@ -553,7 +553,7 @@ describe('a consumer', () => {
     const shared = sharedStore();
     const { channel, consumer, seen } = setUpIdempotent(shared);
     const held = [false, true];
-    shared.store.holds = () => held.shift() ?? true;
+    shared.store.hasClaim = () => held.shift() ?? true;
     await consumer.start();
     await channel.publish(numberedEvent('1'));
     await waitFor('the event', () => seen.length === 1);
@@ -634,7 +634,7 @@ function sharedStore() {
     find: async () => null,
     mark: async () => {},
     claim: async () => 'claimed',
-    holds: () => true,
+    hasClaim: () => true,
     release: async ({ id }) => void released.push(id),
   };
   return { asked, released, store };
@@ -659,7 +659,7 @@ function setUpIdempotent(
       ...store,
       claim,
       mark: (...all) => store.mark(...all),
-      holds: (key) => store.holds?.(key) ?? true,
+      hasClaim: (key) => store.hasClaim?.(key) ?? true,
     },
   });
   const seen: string[] = [];

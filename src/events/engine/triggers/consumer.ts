@@ -153,20 +153,20 @@ export function createConsumer(context: TriggerContext, subscription: TriggerSub
       }
       processing += 1;
       let isProcessed = false;
-      const processed = () => {
+      const onProcessed = () => {
         if (isProcessed) return;
         isProcessed = true;
         processing -= 1;
         work();
       };
       const settled = handleDelivery(context, subscription, one.delivery, stopping.signal, {
-        processed,
+        onProcessed,
         isHeld: () => isHeld(one),
       })
         // It comes again when its lease ends.
         .catch(failed)
         .then(() => {
-          processed();
+          onProcessed();
           inFlight.delete(one);
           bytes -= one.size;
           if (held() === 0) cancelRenewal();

@@ -69,7 +69,7 @@ interface Handling extends TriggerContext {
   readonly stopping: AbortSignal;
   claim: Claim | null;
   /** The processor is done with the event, which still has to be settled. */
-  processed(): void;
+  onProcessed(): void;
   /** Whether the channel still keeps the message for this gateway, and gives it to no other. */
   isHeld(): boolean;
 }
@@ -77,14 +77,14 @@ interface Handling extends TriggerContext {
 /**
  * Brings one message to the processor, and settles it by what came of that. Limits are waited for, and are no attempts. What is
  * still waiting when the consumer stops is released.
- * @param holder `processed` is called when the processor has the event no more: what is left waits for the channel
+ * @param holder `onProcessed` is called when the processor has the event no more: what is left waits for the channel
  */
 export async function handleDelivery(
   context: TriggerContext,
   subscription: TriggerSubscription,
   delivery: Delivery,
   stopping: AbortSignal,
-  holder: Pick<Handling, 'processed' | 'isHeld'>,
+  holder: Pick<Handling, 'onProcessed' | 'isHeld'>,
 ): Promise<void> {
   const { activity, idempotence, letters, trigger } = context;
   const { channelId } = subscription;
@@ -94,7 +94,7 @@ export async function handleDelivery(
   if (!content.ok) return bury(handling, { reason: 'poison', error: content.problem, status: null }, 0);
   if (!subscription.wants(event)) {
     activity.counters.filtered += 1;
-    holder.processed();
+    holder.onProcessed();
     return settle(handling, () => subscription.channel.ack(trigger.id, id));
   }
   if (crashes > 0 && letters !== null && message !== null) {
@@ -122,8 +122,8 @@ export async function handleDelivery(
 }
 
 /** While another gateway handles the event, which may take a minute, those behind it are handled, unless they have to wait for it. */
-function letOthersPass({ processed, trigger }: Handling): void {
-  if (trigger.runtime.concurrency?.max !== 1) processed();
+function letOthersPass({ onProcessed, trigger }: Handling): void {
+  if (trigger.runtime.concurrency?.max !== 1) onProcessed();
 }
 
 async function handleOnce(handling: Handling): Promise<void> {
@@ -150,7 +150,7 @@ async function handleOnce(handling: Handling): Promise<void> {
     return release(handling);
   }
   const outcome = await attempt(handling, admitted);
-  if (outcome.kind === 'done') handling.processed();
+  if (outcome.kind === 'done') handling.onProcessed();
   return conclude(handling, outcome);
 }
 

@@ -229,15 +229,15 @@ export function openReplayConsumer({ context }: RunningTrigger): RunningConsumer
   };
 }
 
-/** Starts a consumer, again and again while its channel does not take it, until `wanted` says no. Never rejects. */
+/** Starts a consumer, again and again while its channel does not take it, until `isWanted` says no. Never rejects. */
 export async function startConsumer(
   triggerId: string,
   { channelId, consumer, takeOverRetries }: RunningConsumer,
   others: readonly string[],
-  wanted: () => boolean,
+  isWanted: () => boolean,
   log: Log,
 ): Promise<void> {
-  while (wanted()) {
+  while (isWanted()) {
     try {
       await takeOverRetries(others);
       return await consumer.start();
