@@ -53,7 +53,7 @@ export function readBody(
     if (request.destroyed) throw clientClosed();
     const whole = codings.length === 0 ? request.takeWhole?.() : null;
     if (whole) {
-      resolve([whole]);
+      resolve(whole.length === 0 ? [] : [whole]);
       return;
     }
     const pieces: Buffer[] = [];

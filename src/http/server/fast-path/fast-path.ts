@@ -29,7 +29,7 @@ export interface FastPathOptions {
 export interface FastPath {
   /** Reads a connection of which nothing was read. */
   accept(socket: Socket): void;
-  /** Closes connections that have no request. */
+  /** Closes connections that are between two requests. */
   closeIdle(): void;
   /** Ends every connection at once. */
   close(): void;
@@ -44,6 +44,10 @@ interface Connection extends IndexedMember {
   missing: number;
   /** Bytes of the requests after it, which came before its answer was sent. */
   ahead: Buffer[];
+  /** The memory that these take, in bytes. */
+  aheadBytes: number;
+  /** Whether a request was answered: a connection that has sent nothing yet is not idle. */
+  wasUsed: boolean;
   /** When it is closed for being too slow, on the clock of `performance.now()`; infinite while its request is answered. */
   deadline: number;
   readonly answering: SimpleResponseOptions;
@@ -55,8 +59,10 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const POST = Buffer.from('POST /');
 /** Requests with larger bodies go to Node's server, which reads a body no faster than it is used. */
 const MAX_BODY_BYTES = 1_048_576;
-/** How many bytes of further requests are kept before the socket is paused. */
+/** How much memory further requests may take before the socket is paused. */
 const MAX_AHEAD_BYTES = 65_536;
+/** The memory that a piece takes beside its bytes. */
+const PIECE_BYTES = 256;
 /** A client may still send a request at the moment when the idle time ends. */
 const GRACE_MS = 1000;
 
@@ -80,6 +86,8 @@ export function createFastPath(options: FastPathOptions): FastPath {
 
   const begin = (connection: Connection, bytes: Buffer): void => {
     const { socket } = connection;
+    // It could not be answered: the connection was refused, or its deadline has passed.
+    if (!socket.writable) return;
     const headEnd = isPost(bytes) ? bytes.indexOf(HEAD_END) : -1;
     const isShort = headEnd !== -1 && headEnd <= limits.headerBytes;
     const head = isShort ? simpleHead(bytes.toString('latin1', 0, headEnd)) : null;
@@ -118,9 +126,10 @@ export function createFastPath(options: FastPathOptions): FastPath {
     }
   };
 
-  const hold = ({ ahead, socket }: Connection, bytes: Buffer): void => {
-    ahead.push(bytes);
-    if (ahead.reduce((sum, { length }) => sum + length, 0) > MAX_AHEAD_BYTES) socket.pause();
+  const hold = (connection: Connection, bytes: Buffer): void => {
+    connection.ahead.push(bytes);
+    connection.aheadBytes += bytes.length + PIECE_BYTES;
+    if (connection.aheadBytes > MAX_AHEAD_BYTES) connection.socket.pause();
   };
 
   const answered = (connection: Connection, { shouldKeepAlive }: SimpleResponse): void => {
@@ -134,12 +143,14 @@ export function createFastPath(options: FastPathOptions): FastPath {
   const next = (connection: Connection): void => {
     const { ahead, socket } = connection;
     connection.request = null;
+    connection.wasUsed = true;
     connection.deadline = performance.now() + keepAliveMs + GRACE_MS;
-    if (ahead.length === 0) return;
+    const [first] = ahead;
+    if (first === undefined) return;
     connection.ahead = [];
-    if (!socket.writable) return;
+    connection.aheadBytes = 0;
     socket.resume();
-    begin(connection, Buffer.concat(ahead));
+    begin(connection, ahead.length === 1 ? first : Buffer.concat(ahead));
   };
 
   const handOver = (connection: Connection, bytes: Buffer): void => {
@@ -161,6 +172,8 @@ export function createFastPath(options: FastPathOptions): FastPath {
         response: null,
         missing: 0,
         ahead: [],
+        aheadBytes: 0,
+        wasUsed: false,
         deadline: performance.now() + Math.min(limits.headersTimeoutMs, limits.bodyTimeoutMs),
         answering: { keepAliveSeconds, date, onSent: (response) => answered(connection, response) },
         release() {
@@ -178,14 +191,15 @@ export function createFastPath(options: FastPathOptions): FastPath {
           connections.remove(connection);
           const { request, response } = connection;
           response?.close();
-          if (request !== null && !request.complete) request.destroy(disconnected());
+          request?.abort();
         },
       };
       connections.add(connection);
       for (const [event, listener] of Object.entries(listeners)) socket.on(event, listener);
     },
     closeIdle() {
-      for (const { request, socket } of connections.members()) if (request === null) socket.destroy();
+      for (const { request, socket, wasUsed } of connections.members())
+        if (request === null && wasUsed) socket.destroy();
     },
     close() {
       clearInterval(watch);
@@ -201,11 +215,6 @@ function pathOf({ target }: Pick<SimpleHead, 'target'>): string {
 
 function isPost(bytes: Buffer): boolean {
   return bytes.length >= POST.length && bytes.compare(POST, 0, POST.length, 0, POST.length) === 0;
-}
-
-/** The error that Node's requests have when their client leaves. */
-function disconnected(): Error {
-  return Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
 }
 
 /** The time as an HTTP date (RFC 9110, 5.6.7), written once a second. */

@@ -18,12 +18,13 @@ const requestLine = /^POST (\/[!$%&'()*+,\-./:;=?@\w~]*) HTTP\/1\.1$/;
 const digits = /^(?:0|[1-9][0-9]{0,8})$/;
 const MAX_FIELDS = 64;
 
-/** What changes how a message is read, or asks for something before it is. */
+/** What changes how a message is read, asks for something before it is, or is more than one text for Node. */
 const special: ReadonlySet<string> = new Set([
   '__proto__',
   'expect',
   'http2-settings',
   'proxy-connection',
+  'set-cookie',
   'te',
   'trailer',
   'transfer-encoding',

@@ -6,6 +6,7 @@ import type { SimpleHead } from './head.ts';
 export class SimpleRequest extends ChunkyRequest {
   /** The whole body, until something takes or reads it; null where some of it was still to come. */
   #whole: Buffer | null = null;
+  #wasTaken = false;
 
   constructor(socket: Socket, { headers, rawHeaders, target }: SimpleHead) {
     super(socket);
@@ -35,11 +36,20 @@ export class SimpleRequest extends ChunkyRequest {
   takeWhole(): Buffer | null {
     const whole = this.#whole;
     this.#whole = null;
+    this.#wasTaken = whole !== null;
     return whole;
   }
 
+  /** Called when its client has left: reading what is left of its body fails, as with Node's requests. */
+  abort(): void {
+    if (this.#wasTaken || this.destroyed) return;
+    this.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
+  }
+
   override _read(): void {
-    const whole = this.takeWhole();
-    if (whole !== null) this.arrive(whole, true);
+    const whole = this.#whole;
+    if (whole === null) return;
+    this.#whole = null;
+    this.arrive(whole, true);
   }
 }

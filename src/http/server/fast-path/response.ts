@@ -53,45 +53,40 @@ export class SimpleResponse extends EventEmitter implements ServerSink {
   /** @throws TypeError for a name or a value that HTTP does not have, and where a head was written before */
   writeHead(status: number, headers: OutgoingHttpHeaders | readonly string[]): this {
     if (this.headersSent) throw new TypeError('the head of the answer was written before');
+    const hasBody = status >= 200 && status !== 204 && status !== 304;
+    const head: Head = {
+      text: `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}${LINE_END}`,
+      framing: hasBody ? 'chunked' : 'none',
+      connection: null,
+      hasDate: false,
+      hasNoSniff: false,
+    };
+    addFields(head, headers);
+    // Only now, for another head may follow one that is refused.
     this.statusCode = status;
     this.headersSent = true;
-    this.#framing = status === 204 || status === 304 ? 'none' : 'chunked';
-    const seen = { date: false, noSniff: false };
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}${LINE_END}`;
-    const add = (written: string, value: string) => {
-      const name = fieldName(written);
-      if (name === null || invalidValue.test(value))
-        throw new TypeError(`the header ${written.slice(0, 40)} is none of HTTP`);
-      if (name === 'content-length') this.#framing = this.#framing === 'none' ? 'none' : 'length';
-      else if (name === 'date') seen.date = true;
-      else if (name === NO_SNIFF) seen.noSniff = true;
-      else if (isOwn(name)) {
-        if (name === 'connection' && value.toLowerCase() === 'close') this.shouldKeepAlive = false;
-        return;
-      }
-      head += `${written}: ${value}${LINE_END}`;
-    };
-    forEachField(headers, add);
-    if (!seen.noSniff) head += `${NO_SNIFF}: ${NO_SNIFF_VALUE}${LINE_END}`;
-    if (!seen.date) head += `Date: ${this.#options.date()}${LINE_END}`;
-    if (this.#framing === 'chunked') head += `Transfer-Encoding: chunked${LINE_END}`;
-    head += this.shouldKeepAlive
-      ? `Connection: keep-alive${LINE_END}Keep-Alive: timeout=${this.#options.keepAliveSeconds}${LINE_END}`
-      : `Connection: close${LINE_END}`;
-    this.#head = `${head}${LINE_END}`;
+    this.#framing = head.framing;
+    if (!head.hasNoSniff) head.text += `${NO_SNIFF}: ${NO_SNIFF_VALUE}${LINE_END}`;
+    if (!head.hasDate) head.text += `Date: ${this.#options.date()}${LINE_END}`;
+    if (head.connection !== null) this.shouldKeepAlive = head.connection === 'kept';
+    else if (this.shouldKeepAlive)
+      head.text += `Connection: keep-alive${LINE_END}Keep-Alive: timeout=${this.#options.keepAliveSeconds}${LINE_END}`;
+    else head.text += `Connection: close${LINE_END}`;
+    if (head.framing === 'chunked') head.text += `Transfer-Encoding: chunked${LINE_END}`;
+    this.#head = `${head.text}${LINE_END}`;
     return this;
   }
 
   flushHeaders(): void {
-    const { socket } = this;
     if (!this.headersSent) this.writeHead(this.statusCode, {});
-    if (socket === null || this.#head === '') return;
-    this.#noteRoom(socket.write(this.#takeHead(), 'latin1'));
+    if (this.socket?.writable && this.#head !== '')
+      this.#noteRoom(this.socket.write(this.#takeHead(), 'latin1'));
   }
 
   write(bytes: Buffer | string, onSent?: () => void): boolean {
     const { socket } = this;
-    if (socket === null || this.writableEnded) {
+    // What is written behind the end of a connection would destroy it, and with it what has not left yet.
+    if (!socket?.writable || this.writableEnded) {
       if (onSent !== undefined) process.nextTick(onSent);
       return false;
     }
@@ -107,28 +102,33 @@ export class SimpleResponse extends EventEmitter implements ServerSink {
 
   end(bytes: Buffer | string = '', encoding: BufferEncoding = 'utf8'): this {
     const { socket } = this;
-    if (socket === null || this.writableEnded) return this;
-    if (!this.headersSent) this.writeHead(this.statusCode, {});
+    if (this.writableEnded) return this;
     this.writableEnded = true;
-    const content = typeof bytes === 'string' && encoding !== 'utf8' ? Buffer.from(bytes, encoding) : bytes;
-    const sent = () => this.#sent();
-    if (this.#framing === 'none' || (content.length === 0 && this.#framing === 'length'))
+    this.writableNeedDrain = false;
+    if (!socket?.writable) return this;
+    if (!this.headersSent)
+      this.writeHead(this.statusCode, { 'content-length': Buffer.byteLength(bytes, encoding) });
+    const sent = (error?: Error | null) => this.#sent(error);
+    if (this.#framing === 'none' || (bytes.length === 0 && this.#framing === 'length'))
       socket.write(this.#takeHead(), 'latin1', sent);
-    else if (this.#framing === 'length')
-      if (typeof bytes === 'string' && encoding === 'latin1')
-        socket.write(this.#takeHead() + bytes, 'latin1', sent);
-      else this.#writePiece(socket, content, sent);
-    else if (content.length === 0) socket.write(this.#takeHead() + LAST_CHUNK, 'latin1', sent);
+    else if (bytes.length === 0) socket.write(this.#takeHead() + LAST_CHUNK, 'latin1', sent);
+    else if (this.#framing === 'length' && typeof bytes === 'string' && encoding === 'latin1')
+      socket.write(this.#takeHead() + bytes, 'latin1', sent);
     else {
-      socket.cork();
-      this.#writeChunk(socket, content);
-      socket.write(LAST_CHUNK, 'latin1', sent);
-      socket.uncork();
+      const content = typeof bytes === 'string' && encoding !== 'utf8' ? Buffer.from(bytes, encoding) : bytes;
+      if (this.#framing === 'length') this.#writePiece(socket, content, sent);
+      else {
+        socket.cork();
+        this.#writeChunk(socket, content);
+        socket.write(LAST_CHUNK, 'latin1', sent);
+        socket.uncork();
+      }
     }
     return this;
   }
 
   destroy(): void {
+    this.destroyed = true;
     this.socket?.destroy();
   }
 
@@ -141,16 +141,16 @@ export class SimpleResponse extends EventEmitter implements ServerSink {
 
   /** Told that its connection is closed, and that nothing else will happen. */
   close(): void {
-    if (this.destroyed) return;
+    if (this.socket === null) return;
     this.destroyed = true;
     this.socket = null;
     this.emit('close');
   }
 
-  #sent(): void {
-    if (this.destroyed) return;
+  /** A connection that did not take all of it closes, and tells so. */
+  #sent(error: Error | null | undefined): void {
+    if (this.destroyed || error) return;
     this.writableFinished = true;
-    this.writableNeedDrain = false;
     this.close();
     this.#options.onSent(this);
   }
@@ -180,8 +180,7 @@ export class SimpleResponse extends EventEmitter implements ServerSink {
     if (typeof chunk === 'string') return socket.write(head + chunk, 'latin1', onSent);
     socket.cork();
     if (head !== '') socket.write(head, 'latin1');
-    const hasRoom =
-      chunk === null ? writeLargeChunk(socket, bytes, onSent) : socket.write(chunk, onSent);
+    const hasRoom = chunk === null ? writeLargeChunk(socket, bytes, onSent) : socket.write(chunk, onSent);
     socket.uncork();
     return hasRoom;
   }
@@ -198,25 +197,53 @@ function writeLargeChunk(socket: Socket, bytes: Buffer | string, onSent?: () => 
   return socket.write(LINE_END, 'latin1', onSent);
 }
 
-/** What the connection decides itself. */
-function isOwn(name: string): boolean {
-  return name === 'connection' || name === 'keep-alive' || name === 'transfer-encoding';
+/** A head as far as it is written. */
+interface Head {
+  text: string;
+  framing: Framing;
+  /** What a field says of its connection; null where none does. */
+  connection: 'kept' | 'closed' | null;
+  hasDate: boolean;
+  hasNoSniff: boolean;
 }
 
-function forEachField(
-  headers: OutgoingHttpHeaders | readonly string[],
-  add: (name: string, value: string) => void,
-): void {
+function addFields(head: Head, headers: OutgoingHttpHeaders | readonly string[]): void {
   if (isFlat(headers)) {
     for (let index = 0; index + 1 < headers.length; index += 2)
-      add(headers[index] ?? '', String(headers[index + 1]));
+      addField(head, headers[index] ?? '', String(headers[index + 1]));
     return;
   }
   for (const name of Object.keys(headers)) {
     const value = headers[name];
-    if (Array.isArray(value)) for (const one of value) add(name, one);
-    else if (value !== undefined) add(name, String(value));
+    if (Array.isArray(value)) for (const one of value) addField(head, name, one);
+    else if (value !== undefined) addField(head, name, String(value));
   }
+}
+
+/** @throws TypeError */
+function addField(head: Head, written: string, value: string): void {
+  const name = fieldName(written);
+  if (name === null || invalidValue.test(value))
+    throw new TypeError(`the header ${written.slice(0, 40)} is none of HTTP`);
+  switch (name) {
+    case 'content-length':
+      if (head.framing === 'chunked') head.framing = 'length';
+      break;
+    case 'date':
+      head.hasDate = true;
+      break;
+    case NO_SNIFF:
+      head.hasNoSniff = true;
+      break;
+    case 'connection':
+      head.connection = /\bclose\b/i.test(value) ? 'closed' : 'kept';
+      break;
+    case 'keep-alive':
+    case 'transfer-encoding':
+      // These say how it is written here.
+      return;
+  }
+  head.text += `${written}: ${value}${LINE_END}`;
 }
 
 function isFlat(headers: OutgoingHttpHeaders | readonly string[]): headers is readonly string[] {
