@@ -13,7 +13,11 @@ export function fieldName(written: string): string | null {
   if (cached !== undefined) return cached;
   if (!token.test(written)) return null;
   const name = written.toLowerCase();
-  if (nameCache.size < MAX_CACHED_NAMES && written.length < 64) nameCache.set(written, name);
+  if (written.length >= 64) return name;
+  // Names that a stranger makes up do not keep those out that all others send.
+  if (nameCache.size === MAX_CACHED_NAMES) nameCache.clear();
+  // A copy, for a part of a text keeps all of it in memory.
+  nameCache.set(Buffer.from(written, 'latin1').toString('latin1'), name);
   return name;
 }
 
