@@ -1,6 +1,7 @@
 import { keyStore } from '../../access/store.ts';
 import { type Config, readVariable } from '../../config.ts';
-import { createGateway, type Gateway, type Listening } from '../../gateway.ts';
+import type { Listening } from '../../gateway/open.ts';
+import { createGateway, type Gateway } from '../../gateway.ts';
 import { createLineLog, createLog } from '../../lib/log.ts';
 import { createLineBuffer } from '../../lib/streams/line-buffer.ts';
 import type { Command } from '../command.ts';
