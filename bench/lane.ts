@@ -126,12 +126,12 @@ export function loopJob(
   return { kind: 'loop', ...base, ...rest };
 }
 
-export interface Measured {
+export interface Measurement {
   result: LoopResult;
   cpuMicros: number;
 }
 
-export async function measure(side: Side, { load }: LaneContext, job: LoopJob): Promise<Measured> {
+export async function measure(side: Side, { load }: LaneContext, job: LoopJob): Promise<Measurement> {
   const before = (await side.subject?.cpu()) ?? 0;
   const result = await load.loop(job);
   const after = (await side.subject?.cpu()) ?? 0;

@@ -32,7 +32,7 @@ export interface Size {
 }
 
 /** What is needed to use what was made: the text of one key, and the password of `admin`. */
-export interface Made {
+export interface FilledInstallation {
   key: string;
   /** The file that has the texts of all keys, one in a line. */
   keysFile: string;
@@ -79,13 +79,13 @@ const clients = [
 const MADE_UP = 200_000;
 
 /** Makes a data directory of a size, or goes on using the one that is there. */
-export async function filled(input: FillInput): Promise<Made> {
+export async function filled(input: FillInput): Promise<FilledInstallation> {
   const marker = join(input.dataDir, 'large-installation.json');
-  if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8')) as Made;
+  if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8')) as FilledInstallation;
   const { database } = input;
   makeFolder(input.dataDir);
   const store = await opened(input.dataDir, database);
-  let made: Made;
+  let made: FilledInstallation;
   try {
     const begin = Date.now() - input.size.days * DAY_MS;
     await userStore(store, () => begin).setAdminPassword(await hashPassword(password));

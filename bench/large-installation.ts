@@ -15,7 +15,7 @@ import { mkdirSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { createLoad, type LaneContext, loopJob, measure, type Side } from './lane.ts';
-import { filled, type Made, storageKey } from './large-fill.ts';
+import { type FilledInstallation, filled, storageKey } from './large-fill.ts';
 import { type Plan, planName, requestSizes } from './plan.ts';
 import { root, type Subject, startSubject } from './subject.ts';
 
@@ -55,7 +55,7 @@ const plans: readonly Plan[] = (['1k', '30k'] as const).map((request) => ({
 
 interface Installation {
   dataDir: string;
-  made: Made;
+  made: FilledInstallation;
 }
 
 async function installations(dir: string): Promise<{ empty: Installation; large: Installation }> {
@@ -66,7 +66,7 @@ async function installations(dir: string): Promise<{ empty: Installation; large:
     throw new Error(`there is not room enough on ${dir}`);
   const upstream = `http://127.0.0.1:${MOCK_PORT}/v1`;
   const progress = (text: string) => void process.stderr.write(`${text}\n`);
-  const make = async (name: string, size: Made['size']): Promise<Installation> => {
+  const make = async (name: string, size: FilledInstallation['size']): Promise<Installation> => {
     const dataDir = join(dir, name);
     const database = name === 'large' && flags.database !== undefined ? { database: flags.database } : {};
     return {
@@ -311,7 +311,7 @@ function spread<T>(all: readonly T[], count: number): T[] {
 
 interface PathSide extends Side {
   subject: Subject;
-  made: Made;
+  made: FilledInstallation;
 }
 
 /** Waits until a gateway does nothing of its own: sums and checks in the background are no part of a request. */

@@ -20,11 +20,11 @@ const password = 'a secret that stands in the list';
 const findings: string[] = [];
 const scratch = mkdtempSync(join(tmpdir(), 'modelgate-attack-'));
 
-interface Ended {
+interface ToolOutput {
   output: string;
 }
 
-async function tool(name: string, ...args: string[]): Promise<Ended> {
+async function tool(name: string, ...args: string[]): Promise<ToolOutput> {
   const child = spawn(name, args, { cwd: scratch, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])

@@ -565,12 +565,17 @@ function emptyFlag(flag: string): GatewayError {
   return new GatewayError('invalid_request', `${flag} is empty: give a value, or leave it out`);
 }
 
-interface Picked<T> {
+interface SourcedValue<T> {
   value: T;
   source: ConfigSource;
 }
 
-function pick<T>(flag: T | undefined, variable: T | undefined, file: T | undefined, fallback: T): Picked<T> {
+function pick<T>(
+  flag: T | undefined,
+  variable: T | undefined,
+  file: T | undefined,
+  fallback: T,
+): SourcedValue<T> {
   if (flag !== undefined) return { value: flag, source: 'flag' };
   if (variable !== undefined && variable !== '') return { value: variable, source: 'environment' };
   if (file !== undefined) return { value: file, source: 'file' };
@@ -599,7 +604,7 @@ export function databaseUrlOf(env: NonNullable<ConfigInput['env']> = process.env
   return postgresUrl('DATABASE_URL', env['DATABASE_URL']);
 }
 
-function dataDirectory(env: NonNullable<ConfigInput['env']>, flag: string | undefined): Picked<string> {
+function dataDirectory(env: NonNullable<ConfigInput['env']>, flag: string | undefined): SourcedValue<string> {
   if (flag === '') throw emptyFlag('--data-dir');
   const { source, value } = pick<string | null>(flag, env['DATA_DIR'], undefined, null);
   return { value: resolve(value ?? defaultDataDirectory(env)), source };

@@ -27,7 +27,7 @@ export interface RestoreInput {
   progress?(table: string, rows: number, done: boolean): void;
 }
 
-export interface Restored {
+export interface RestoredBackup {
   manifest: Manifest;
   /** Where the database is now: a path, or a place on a server. */
   to: string;
@@ -44,7 +44,7 @@ export interface Restored {
  * must be empty; a restore into it that is cut off can be repeated.
  * @throws GatewayError when a gateway runs, the backup is damaged or of a newer version, or the server's database is not empty
  */
-export async function restoreBackup(input: RestoreInput): Promise<Restored> {
+export async function restoreBackup(input: RestoreInput): Promise<RestoredBackup> {
   const { database, dataDir, file, now, owner } = input;
   makeFolder(dataDir);
   const lock = await acquireDataDir(dataDir, owner);
@@ -93,7 +93,7 @@ async function restoreOnServer(
   work: string,
   manifest: Manifest,
   keyName: string | null,
-): Promise<Pick<Restored, 'to' | 'previous'>> {
+): Promise<Pick<RestoredBackup, 'to' | 'previous'>> {
   // Loaded only where it is used.
   const { fillServer, refuseTarget } = await import('./restore-server.ts');
   const digest = manifest.members.find(({ name }) => name === 'modelgate.db')?.sha256.slice(0, 12);

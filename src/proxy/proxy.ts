@@ -8,7 +8,7 @@ import { GatewayError } from '../lib/error.ts';
 import { type CacheAnswer, lookUpAnswer } from './answer-cache/cached.ts';
 import type { ProxyContext } from './context.ts';
 import { finish } from './dispatch/finish.ts';
-import { type Prepared, runRequest } from './dispatch/run.ts';
+import { type PreparedRequest, runRequest } from './dispatch/run.ts';
 import { dryRun, isDryRun } from './dry-run.ts';
 import { type Admitted, admit } from './inbound/admit.ts';
 import type { Surface } from './inbound/routes.ts';
@@ -122,7 +122,7 @@ function prepared(
   { facts, memory, named, plan, snapshot, resolved, upload }: PlannedRequest,
   { reservation, targets }: Admitted,
   cached: Extract<CacheAnswer, { kind: 'ask' }> | null,
-): Prepared {
+): PreparedRequest {
   const { pieces, start, end } = resolved.model;
   return {
     facts: {

@@ -4,7 +4,7 @@ import { baseUrlFor, ownRoot } from './configuring/base-url.ts';
 import { createByHand } from './configuring/by-hand.ts';
 import type { ToolChange, ToolPlace } from './configuring/configure.ts';
 import { currentKey, keepsKeyInFile } from './configuring/current-key.ts';
-import type { Restored } from './configuring/restore.ts';
+import type { RestoreResult } from './configuring/restore.ts';
 import { addCustomTool, removeCustomTool, shownTools, toolById } from './custom/store.ts';
 import { createDetector, isInstalled } from './detection/detect.ts';
 import { forVersion } from './detection/version.ts';
@@ -48,7 +48,7 @@ export interface ToolService {
   /** Points a tool at this gateway. @throws GatewayError as `configureTool`, and for what is not of this gateway */
   configure(tool: Tool, input: ToolSettingsInput): Promise<ToolChange>;
   /** Takes what the gateway wrote, or puts a backup back. Nothing to take is no failure. */
-  restore(tool: Tool, input: { backupId: string | null; dryRun: boolean }): Promise<Restored>;
+  restore(tool: Tool, input: { backupId: string | null; dryRun: boolean }): Promise<RestoreResult>;
   /** Sends a real request as a tool does. Null when there is no such tool. */
   prove(id: string, input: ProveInput): Promise<Proof | null>;
   /** Keeps a tool that its user describes. @throws GatewayError as `addCustomTool` */
@@ -246,7 +246,7 @@ async function withoutSystemErrors<T>(tool: Tool, run: () => Promise<T>): Promis
   }
 }
 
-function unchanged(tool: Tool): Restored {
+function unchanged(tool: Tool): RestoreResult {
   return {
     ok: true,
     tool: tool.id,

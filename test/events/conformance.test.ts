@@ -8,7 +8,7 @@ import type { CloudEvent } from '../../src/events/cloudevents/event.ts';
 import { decodeHttp, encodeHttp, type HttpEvents } from '../../src/events/cloudevents/http.ts';
 import { decodeKafka, encodeKafka } from '../../src/events/cloudevents/kafka.ts';
 import { decodeMqtt, encodeMqtt } from '../../src/events/cloudevents/mqtt.ts';
-import type { Decoded } from '../../src/events/cloudevents/problem.ts';
+import type { DecodeResult } from '../../src/events/cloudevents/problem.ts';
 
 /**
  * The examples of the conformance project of CloudEvents (seven of HTTP and Kafka, six small events), and what the npm package
@@ -25,7 +25,7 @@ const context = {
 const hello = { message: 'Hello World!' };
 const structuredBody = JSON.stringify({ ...context, datacontenttype: 'application/json', data: hello });
 
-let received: Decoded<HttpEvents> | null = null;
+let received: DecodeResult<HttpEvents> | null = null;
 const server = createServer((incoming, response) => {
   const chunks: Buffer[] = [];
   incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -61,7 +61,7 @@ function assertHello(event: CloudEvent, datacontenttype: string): void {
   assert.deepEqual(JSON.parse(Buffer.from(event.data ?? []).toString()), hello);
 }
 
-function unwrap<T>(result: Decoded<T>): T {
+function unwrap<T>(result: DecodeResult<T>): T {
   assert.ok(result.ok, JSON.stringify(result));
   return result.value;
 }

@@ -23,7 +23,7 @@ export const initialized = z.object({
   agentInfo: z.object({ name: z.string(), version: z.string().nullish() }).nullish(),
   authMethods: z.array(z.object({ id: z.string(), name: z.string().nullish() })).nullish(),
 });
-export type Initialized = z.infer<typeof initialized>;
+export type InitializeResponse = z.infer<typeof initialized>;
 
 const choice = z.object({ value: z.string(), name: z.string().nullish() });
 

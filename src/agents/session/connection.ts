@@ -3,7 +3,7 @@ import { describeExit, type Exit, type Program, startProgram } from '../process/
 import { createOutputTail, type OutputTail, readLines, redacted } from '../process/output-tail.ts';
 import { createPeer, type Peer, type PeerLimits, RpcError, rpcCodes } from '../protocol/peer.ts';
 import {
-  type Initialized,
+  type InitializeResponse,
   initialized,
   type OpenedSession,
   openedSession,
@@ -82,7 +82,7 @@ export interface PromptTurn {
 export interface AgentConnection {
   pid: number | null;
   /** What the agent says of itself. */
-  agent: Initialized;
+  agent: InitializeResponse;
   /** The last lines that it printed. */
   output: OutputTail;
   /** Resolves when its program is gone. */
@@ -140,7 +140,7 @@ class Connection implements AgentConnection {
   readonly #program: Program;
   readonly #peer: Peer;
   readonly #sessions = new Map<string, LiveSession>();
-  #agent: Initialized = { protocolVersion };
+  #agent: InitializeResponse = { protocolVersion };
   #stopping = false;
   /** What was wrong with the connection; null where the program just ended. */
   #fault: string | null = null;
@@ -180,7 +180,7 @@ class Connection implements AgentConnection {
     return this.#program.pid;
   }
 
-  get agent(): Initialized {
+  get agent(): InitializeResponse {
     return this.#agent;
   }
 

@@ -5,7 +5,7 @@ import type { Command } from '../command.ts';
 import { listAlerts } from '../resources/alerts.ts';
 import { count } from '../terminal/text.ts';
 
-interface Affected {
+interface AffectedCredential {
   id: string;
   provider: string;
   name: string;
@@ -54,7 +54,7 @@ export const resetEncryptedColumnsCommand: Command = {
       const alertsLost = alerts === 0 ? '' : `, ${count(alerts, 'alert')}`;
       const what = `${count(affected.length, 'credential')}${alertsLost} and ${count(responses, 'kept response')}`;
       if (force) return `Removed ${what}.`;
-      const rows = io.table<Affected>(
+      const rows = io.table<AffectedCredential>(
         [
           { title: 'NAME', cell: ({ name }) => name },
           { title: 'PROVIDER', cell: ({ provider }) => provider },

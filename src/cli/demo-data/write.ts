@@ -92,9 +92,9 @@ async function writeUsers(store: Store, end: number): Promise<string> {
   return password;
 }
 
-type Installed = Pick<TrafficInput, 'keyIds' | 'keyTags' | 'comboIds' | 'connections'>;
+type DemoInstallation = Pick<TrafficInput, 'keyIds' | 'keyTags' | 'comboIds' | 'connections'>;
 
-async function writeInstallation(store: Store, { dataDir, end }: DemoDataInput): Promise<Installed> {
+async function writeInstallation(store: Store, { dataDir, end }: DemoDataInput): Promise<DemoInstallation> {
   const begin = end - 45 * DAY_MS;
   const sealing = await usableStorageKey(store, { dataDir, secret: null });
   const accounts = connectionStore(store, sealing.key, () => begin);
@@ -142,19 +142,19 @@ async function writeInstallation(store: Store, { dataDir, end }: DemoDataInput):
 }
 
 /** What was used in the last calendar month, by the subjects that budgets may have. */
-type Spent = Map<string, { usd: number; tokens: number }>;
+type Spending = Map<string, { usd: number; tokens: number }>;
 
 async function writeTraffic(
   store: Store,
-  installed: Installed,
+  installed: DemoInstallation,
   { dataDir, days, end, progress, requests, seed }: DemoDataInput,
-): Promise<{ count: number; spent: Spent }> {
+): Promise<{ count: number; spent: Spending }> {
   const catalog = currentCatalog({ dataDir, overrides: {} })();
   const faults: unknown[] = [];
   const writer = createWriter(store, { maxPending: 10 * BATCH, onError: (error) => faults.push(error) });
   const ledger = createLedger(writer);
   const traceColumns = ['id', 'trace'] as const;
-  const spent: Spent = new Map();
+  const spent: Spending = new Map();
   const month = new Date(end);
   const monthBegan = Date.UTC(month.getUTCFullYear(), month.getUTCMonth());
   const made = traffic(
@@ -194,7 +194,7 @@ async function writeTraffic(
   return { count, spent };
 }
 
-function addSpent(spent: Spent, { connectionId, costUsd, keyId, usage }: LedgerEntry): void {
+function addSpent(spent: Spending, { connectionId, costUsd, keyId, usage }: LedgerEntry): void {
   const tokens = usage === null ? 0 : inputTokens(usage) + outputTokens(usage);
   for (const subject of ['', keyId, connectionId]) {
     if (subject === null) continue;
@@ -203,7 +203,12 @@ function addSpent(spent: Spent, { connectionId, costUsd, keyId, usage }: LedgerE
   }
 }
 
-async function writeBudgets(store: Store, installed: Installed, spent: Spent, end: number): Promise<void> {
+async function writeBudgets(
+  store: Store,
+  installed: DemoInstallation,
+  spent: Spending,
+  end: number,
+): Promise<void> {
   const limits = budgetStore(store, () => end - 40 * DAY_MS);
   for (const { ofSpent, subject: name, ...budget } of budgets) {
     const subject = name === null ? null : subjectId(installed, budget.scope, name);
@@ -226,7 +231,7 @@ function roundedUp(value: number): number {
 }
 
 function subjectId(
-  { comboIds, connections: accounts, keyIds }: Installed,
+  { comboIds, connections: accounts, keyIds }: DemoInstallation,
   scope: DemoBudget['scope'],
   name: string,
 ): string {

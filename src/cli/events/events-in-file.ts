@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type CloudEvent, defaultLimits, type EventLimits } from '../../events/cloudevents/event.ts';
 import { decodeJsonBatch, decodeJsonEvent } from '../../events/cloudevents/json-format.ts';
-import type { Decoded } from '../../events/cloudevents/problem.ts';
+import type { DecodeResult } from '../../events/cloudevents/problem.ts';
 import { failure } from '../terminal/failure.ts';
 import type { Io } from '../terminal/io.ts';
 import { printable } from '../terminal/text.ts';
@@ -34,7 +34,7 @@ async function contentOf(file: string, io: Pick<Io, 'readStdin'>): Promise<Buffe
 }
 
 /** One event, a list of them, or one on each line; a place in a list counts from 0. */
-function decodeEvents(body: Buffer): Decoded<CloudEvent[]> {
+function decodeEvents(body: Buffer): DecodeResult<CloudEvent[]> {
   const text = body.toString().trim();
   if (text.startsWith('[')) return decodeJsonBatch(body, limits);
   const one = decodeJsonEvent(body, limits);

@@ -3,7 +3,7 @@ import { GatewayError } from '../../lib/error.ts';
 import { makeFolder } from '../../lib/files/folder.ts';
 import { databasePath, type Store } from '../../store/database.ts';
 import { acquireDataDir, type Owner } from '../../store/lock.ts';
-import { type Moved, moveStore } from '../../store/move/move.ts';
+import { type MovedRows, moveStore } from '../../store/move/move.ts';
 import { openStoreAt } from '../../store/open.ts';
 import { postgresAddress } from '../../store/postgres/address.ts';
 import { refuseRunningNodes } from '../../store/running-nodes.ts';
@@ -23,7 +23,7 @@ export interface MoveStoreInput {
 export interface MovedStore {
   from: string;
   to: string;
-  tables: Moved;
+  tables: MovedRows;
 }
 
 /**

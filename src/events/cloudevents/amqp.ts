@@ -4,7 +4,7 @@ import { type AttributeValue, type CloudEvent, defaultLimits, type EventLimits }
 import { encodeJsonEvent } from './json-format.ts';
 import { structuredType } from './media-type.ts';
 import { decodeMessage, type MessageMode, payloadOf } from './payload.ts';
-import type { Decoded } from './problem.ts';
+import type { DecodeResult } from './problem.ts';
 
 /**
  * The AMQP protocol binding of CloudEvents 1.0. AMQP 0-9-1 has no binding of its own: there the application properties are the
@@ -56,7 +56,10 @@ export function encodeAmqp091(
   return { properties: { contentType, messageId: event.attributes.id, deliveryMode: 2, headers }, body };
 }
 
-export function decodeAmqp(message: AmqpMessage, limits: EventLimits = defaultLimits): Decoded<CloudEvent> {
+export function decodeAmqp(
+  message: AmqpMessage,
+  limits: EventLimits = defaultLimits,
+): DecodeResult<CloudEvent> {
   return decodeMessage(message.contentType, message.body, limits, () => {
     const raw: RawAttribute[] = [['datacontenttype', message.contentType]];
     for (const [property, value] of Object.entries(message.applicationProperties))
@@ -76,7 +79,7 @@ export function decodeAmqp091(
     readonly body: Uint8Array;
   },
   limits: EventLimits = defaultLimits,
-): Decoded<CloudEvent> {
+): DecodeResult<CloudEvent> {
   const { contentType, headers: applicationProperties = {} } = message.properties;
   return decodeAmqp({ contentType, applicationProperties, body: message.body }, limits);
 }

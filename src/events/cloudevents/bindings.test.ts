@@ -10,17 +10,17 @@ import { decodeKafka, encodeKafka, partitionKey } from './kafka.ts';
 import { decodeMqtt, encodeMqtt } from './mqtt.ts';
 import { decodeNats, encodeNats } from './nats.ts';
 import type { MessageMode } from './payload.ts';
-import type { Decoded } from './problem.ts';
+import type { DecodeResult } from './problem.ts';
 import { decodeRedis, encodeRedis } from './redis.ts';
 
 interface Binding {
   name: string;
   /** Integers and booleans stay what they are in binary mode. */
   typed: boolean;
-  there(event: CloudEvent, mode: MessageMode): Decoded<CloudEvent>;
+  there(event: CloudEvent, mode: MessageMode): DecodeResult<CloudEvent>;
 }
 
-const viaHttp = (event: CloudEvent, mode: MessageMode): Decoded<CloudEvent> => {
+const viaHttp = (event: CloudEvent, mode: MessageMode): DecodeResult<CloudEvent> => {
   const { body, headers } = encodeHttp(event, mode);
   // As Node.js gives them: a byte is a character.
   for (const value of Object.values(headers)) assert.match(value, /^[\x20-\x7e]*$/);
@@ -54,7 +54,7 @@ function asWritten({ attributes, data }: CloudEvent): CloudEvent {
   return { attributes, data: isJson ? Buffer.from(text.trim()) : data };
 }
 
-function unwrap<T>(result: Decoded<T>): T {
+function unwrap<T>(result: DecodeResult<T>): T {
   assert.ok(result.ok, JSON.stringify(result));
   return result.value;
 }

@@ -15,7 +15,7 @@ import {
   eventSize,
   requiredAttributes,
 } from './event.ts';
-import { type Decoded, decoded, type EventProblem, refused } from './problem.ts';
+import { type DecodeResult, decoded, type EventProblem, refused } from './problem.ts';
 
 /** An attribute as a message has it: the name not checked yet, the value of any type. */
 export type RawAttribute = readonly [name: string, value: unknown];
@@ -50,7 +50,7 @@ export function checkedEvent(
   raw: Iterable<RawAttribute>,
   data: Uint8Array | null,
   limits: EventLimits,
-): Decoded<CloudEvent> {
+): DecodeResult<CloudEvent> {
   const problems: EventProblem[] = [];
   const values: Record<string, AttributeValue> = {};
   const names = new Set<string>();
@@ -81,7 +81,7 @@ function isComplete(values: Readonly<Record<string, AttributeValue | undefined>>
   return specversion === '1.0' && [id, source, type].every((value) => typeof value === 'string');
 }
 
-function tooLarge({ maxEventBytes }: EventLimits): Decoded<never> {
+function tooLarge({ maxEventBytes }: EventLimits): DecodeResult<never> {
   return refused('too_large', '', `The event is larger than ${maxEventBytes} bytes`);
 }
 

@@ -5,7 +5,7 @@ import { decodeJsonBatch, decodeJsonEvent, encodeJsonBatch, encodeJsonEvent } fr
 import { batchedType, contentModeOf, structuredType } from './media-type.ts';
 import { type MessageMode, payloadOf, unknownFormat } from './payload.ts';
 import { percentDecode, percentEncode } from './percent.ts';
-import { type Decoded, decoded, type EventProblem } from './problem.ts';
+import { type DecodeResult, decoded, type EventProblem } from './problem.ts';
 
 /** The HTTP protocol binding of CloudEvents 1.0: the same for requests and responses. */
 
@@ -29,7 +29,10 @@ export interface HttpEvents {
 }
 
 /** Reads the event, or the batch of events, that a message carries. */
-export function decodeHttp(message: HttpMessage, limits: EventLimits = defaultLimits): Decoded<HttpEvents> {
+export function decodeHttp(
+  message: HttpMessage,
+  limits: EventLimits = defaultLimits,
+): DecodeResult<HttpEvents> {
   const headers = [...message.headers].map(([name, value]) => [name.toLowerCase(), value] as const);
   const contentType = headers.find(([name]) => name === 'content-type')?.[1] ?? null;
   const body = message.body ?? new Uint8Array();
@@ -47,7 +50,7 @@ export function decodeHttp(message: HttpMessage, limits: EventLimits = defaultLi
   }
 }
 
-function one(mode: MessageMode, event: Decoded<CloudEvent>): Decoded<HttpEvents> {
+function one(mode: MessageMode, event: DecodeResult<CloudEvent>): DecodeResult<HttpEvents> {
   return event.ok ? decoded({ mode, events: [event.value] }) : event;
 }
 
@@ -56,7 +59,7 @@ function decodeBinary(
   contentType: string | null,
   data: Uint8Array | null,
   limits: EventLimits,
-): Decoded<CloudEvent> {
+): DecodeResult<CloudEvent> {
   const raw: RawAttribute[] = [['datacontenttype', contentType]];
   const problems: EventProblem[] = [];
   for (const [header, value] of headers) {

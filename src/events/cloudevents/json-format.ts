@@ -4,7 +4,7 @@ import { asBuffer, base64Of, bytesOfBase64 } from './base64.ts';
 import { checkedEvent, type RawAttribute } from './checked-event.ts';
 import type { CloudEvent, EventLimits } from './event.ts';
 import { isJson, isText, isUtf8Charset, parseMediaType } from './media-type.ts';
-import { type Decoded, decoded, type EventProblem, refused } from './problem.ts';
+import { type DecodeResult, decoded, type EventProblem, refused } from './problem.ts';
 
 /**
  * The JSON event format of CloudEvents 1.0. JSON data is neither written anew nor copied: it is the stretch of the message
@@ -14,7 +14,7 @@ import { type Decoded, decoded, type EventProblem, refused } from './problem.ts'
 const implied = 'application/json';
 
 /** @param body one event as a JSON object */
-export function decodeJsonEvent(body: Uint8Array, limits: EventLimits): Decoded<CloudEvent> {
+export function decodeJsonEvent(body: Uint8Array, limits: EventLimits): DecodeResult<CloudEvent> {
   if (!isUtf8(body)) return refused('invalid_json', '', 'The event is not valid UTF-8');
   const members = membersIn(asBuffer(body));
   if (members === null) return refused('invalid_json', '', 'The event is not a valid JSON object');
@@ -60,7 +60,7 @@ function membersIn(body: Buffer): JsonMember[] | null {
 }
 
 /** The data's bytes. Adds the content type that JSON data has when the event names none. */
-function dataOf({ json, base64 }: Payload, raw: RawAttribute[]): Decoded<Uint8Array | null> {
+function dataOf({ json, base64 }: Payload, raw: RawAttribute[]): DecodeResult<Uint8Array | null> {
   if (json !== null && base64 !== null)
     return refused('invalid_data', 'data', 'The event has both data and data_base64');
   if (base64 !== null) {
@@ -85,7 +85,7 @@ function dataOf({ json, base64 }: Payload, raw: RawAttribute[]): Decoded<Uint8Ar
 }
 
 /** @param body a list of events as JSON; problems of all of them are told, with their places */
-export function decodeJsonBatch(body: Uint8Array, limits: EventLimits): Decoded<CloudEvent[]> {
+export function decodeJsonBatch(body: Uint8Array, limits: EventLimits): DecodeResult<CloudEvent[]> {
   if (!isUtf8(body)) return refused('invalid_json', '', 'The batch is not valid UTF-8');
   const list = asBuffer(body);
   const events: CloudEvent[] = [];

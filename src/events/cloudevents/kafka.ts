@@ -5,7 +5,7 @@ import { attributeTexts, type CloudEvent, defaultLimits, type EventLimits } from
 import { encodeJsonEvent } from './json-format.ts';
 import { structuredType } from './media-type.ts';
 import { decodeMessage, type MessageMode } from './payload.ts';
-import { type Decoded, refused } from './problem.ts';
+import { type DecodeResult, refused } from './problem.ts';
 
 /** The Kafka protocol binding of CloudEvents 1.0. */
 
@@ -44,7 +44,10 @@ export function encodeKafka(
   return { key, value: event.data, headers: Object.fromEntries(headers) };
 }
 
-export function decodeKafka(record: KafkaRecord, limits: EventLimits = defaultLimits): Decoded<CloudEvent> {
+export function decodeKafka(
+  record: KafkaRecord,
+  limits: EventLimits = defaultLimits,
+): DecodeResult<CloudEvent> {
   const headers: [name: string, text: string][] = [];
   for (const [name, value] of Object.entries(record.headers))
     for (const header of [value ?? []].flat()) {

@@ -4,7 +4,7 @@ import { attributeTexts, type CloudEvent, defaultLimits, type EventLimits } from
 import { decodeJsonEvent, encodeJsonEvent } from './json-format.ts';
 import { structuredType } from './media-type.ts';
 import { decodeMessage, type MessageMode, payloadOf } from './payload.ts';
-import type { Decoded } from './problem.ts';
+import type { DecodeResult } from './problem.ts';
 
 /** The MQTT protocol binding of CloudEvents 1.0. */
 
@@ -40,7 +40,10 @@ export function encodeMqtt(
 }
 
 /** User properties whose names no attribute can have belong to others, and are passed over. */
-export function decodeMqtt(message: MqttMessage, limits: EventLimits = defaultLimits): Decoded<CloudEvent> {
+export function decodeMqtt(
+  message: MqttMessage,
+  limits: EventLimits = defaultLimits,
+): DecodeResult<CloudEvent> {
   const { payload, properties } = message;
   if (properties === null) return decodeJsonEvent(payload, limits);
   return decodeMessage(properties.contentType, payload, limits, () => {

@@ -4,7 +4,7 @@ import { encodeJsonEvent } from './json-format.ts';
 import { structuredType } from './media-type.ts';
 import { decodeMessage, type MessageMode, payloadOf } from './payload.ts';
 import { percentDecode, percentEncode } from './percent.ts';
-import { type Decoded, refused } from './problem.ts';
+import { type DecodeResult, refused } from './problem.ts';
 
 /** The NATS protocol binding of CloudEvents 1.0, with headers (servers from 2.2 on). */
 
@@ -24,7 +24,10 @@ export function encodeNats(event: CloudEvent, mode: MessageMode): NatsMessage {
   return { headers, data: event.data ?? new Uint8Array() };
 }
 
-export function decodeNats(message: NatsMessage, limits: EventLimits = defaultLimits): Decoded<CloudEvent> {
+export function decodeNats(
+  message: NatsMessage,
+  limits: EventLimits = defaultLimits,
+): DecodeResult<CloudEvent> {
   const headers = message.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
   const contentType = headers.find(([name]) => name === 'content-type')?.[1];
   return decodeMessage(contentType, message.data, limits, () => {

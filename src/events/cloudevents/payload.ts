@@ -1,7 +1,7 @@
 import type { CloudEvent, EventLimits } from './event.ts';
 import { decodeJsonEvent } from './json-format.ts';
 import { contentModeOf } from './media-type.ts';
-import { type Decoded, refused } from './problem.ts';
+import { type DecodeResult, refused } from './problem.ts';
 
 /** How an event is put into a message: attributes beside the data, or all of it in one JSON object. */
 export type MessageMode = 'binary' | 'structured';
@@ -14,8 +14,8 @@ export function decodeMessage(
   contentType: string | null | undefined,
   body: Uint8Array | null,
   limits: EventLimits,
-  binary: () => Decoded<CloudEvent>,
-): Decoded<CloudEvent> {
+  binary: () => DecodeResult<CloudEvent>,
+): DecodeResult<CloudEvent> {
   switch (contentModeOf(contentType)) {
     case 'binary':
       return binary();
@@ -28,7 +28,7 @@ export function decodeMessage(
   }
 }
 
-export function unknownFormat(): Decoded<never> {
+export function unknownFormat(): DecodeResult<never> {
   return refused(
     'unsupported_format',
     '',

@@ -18,11 +18,11 @@ export interface EventProblem {
   readonly message: string;
 }
 
-export type Decoded<T> =
+export type DecodeResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly EventProblem[] };
 
-export const decoded = <T>(value: T): Decoded<T> => ({ ok: true, value });
+export const decoded = <T>(value: T): DecodeResult<T> => ({ ok: true, value });
 
 export const refused = (
   code: EventProblemCode,

@@ -5,7 +5,7 @@ import { attributeTexts, type CloudEvent, defaultLimits, type EventLimits } from
 import { encodeJsonEvent } from './json-format.ts';
 import { structuredType } from './media-type.ts';
 import { decodeMessage, type MessageMode } from './payload.ts';
-import { type Decoded, refused } from './problem.ts';
+import { type DecodeResult, refused } from './problem.ts';
 
 /**
  * Events as entries of Redis streams. CloudEvents has no such binding: an entry has the fields `ce_<attribute>` and `data`, or
@@ -26,7 +26,10 @@ export function encodeRedis(event: CloudEvent, mode: MessageMode): Record<string
   return fields;
 }
 
-export function decodeRedis(fields: RedisFields, limits: EventLimits = defaultLimits): Decoded<CloudEvent> {
+export function decodeRedis(
+  fields: RedisFields,
+  limits: EventLimits = defaultLimits,
+): DecodeResult<CloudEvent> {
   const contentType = fields['content-type'];
   const type = contentType === undefined ? null : asBuffer(contentType).toString('latin1');
   return decodeMessage(type, fields['event'] ?? null, limits, () => {

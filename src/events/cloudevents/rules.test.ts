@@ -8,13 +8,13 @@ import { decodeKafka } from './kafka.ts';
 import { contentModeOf, parseMediaType } from './media-type.ts';
 import { decodeMqtt } from './mqtt.ts';
 import { percentDecode, percentEncode } from './percent.ts';
-import type { Decoded } from './problem.ts';
+import type { DecodeResult } from './problem.ts';
 
 const required = { specversion: '1.0', id: '1', source: '/s', type: 't' };
 const text = JSON.stringify;
 
 /** `code path` of each problem; empty for an event. */
-function complaints(result: Decoded<unknown>): string[] {
+function complaints(result: DecodeResult<unknown>): string[] {
   return result.ok ? [] : result.problems.map(({ code, path }) => `${code} ${path}`.trim());
 }
 

@@ -152,7 +152,7 @@ function copyTable(source: DatabaseSync, target: DatabaseSync, table: string): b
   return false;
 }
 
-interface Walked {
+interface RowWalk {
   readonly complete: boolean;
   /** The key of the last row that could be read; null for none. */
   readonly reached: readonly SQLInputValue[] | null;
@@ -170,7 +170,7 @@ function walker(
   const tuple = `(${keys.join(', ')})`;
   const marks = `(${keys.map(() => '?').join(', ')})`;
   const keyOf = (row: Row) => keys.map((name) => row[name] ?? null);
-  const walk = (order: 'asc' | 'desc', stop: readonly SQLInputValue[] | null): Walked => {
+  const walk = (order: 'asc' | 'desc', stop: readonly SQLInputValue[] | null): RowWalk => {
     const beyond = order === 'asc' ? '>' : '<';
     const ordered = `order by ${keys.map((name) => `${name} ${order}`).join(', ')} limit ?`;
     let reached: readonly SQLInputValue[] | null = null;
@@ -201,7 +201,7 @@ function walker(
     }
   };
   /** Looks for each number between two keys. */
-  const probe = (from: Walked['reached'], to: Walked['reached']) => {
+  const probe = (from: RowWalk['reached'], to: RowWalk['reached']) => {
     const [first, last] = [Number(from?.[0] ?? 0), Number(to?.[0] ?? 0)];
     if (!(last - first < MOST_PROBES)) return;
     const one = source.prepare(`select ${selected} from ${table} where ${keys[0]} = ?`);

@@ -45,14 +45,14 @@ let opened: OpenDatabase | null = null;
 /** Why it could not be opened, or is not used any more. */
 let fault: { readonly error: Error; readonly lasts: boolean; readonly at: number } | null = null;
 
-interface Numbered {
+interface NumberedCall {
   readonly id: number;
   readonly call: Call;
 }
 
 open();
 port.on('message', (first: DatabaseRequest | 'close') => {
-  const asked: Numbered[] = [];
+  const asked: NumberedCall[] = [];
   let closing = false;
   let next: DatabaseRequest | 'close' | undefined = first;
   while (next !== undefined) {
@@ -94,7 +94,7 @@ function failed(error: unknown): void {
   fault = { error: new Error(message), lasts: damaged, at: performance.now() };
 }
 
-function answer(asked: readonly Numbered[], mode: OpenDatabase['synchronous']): Reply[] {
+function answer(asked: readonly NumberedCall[], mode: OpenDatabase['synchronous']): Reply[] {
   if (opened === null && fault?.lasts !== true && performance.now() - (fault?.at ?? 0) > OPEN_AGAIN_MS)
     open();
   // What a damaged file says may be wrong.
@@ -112,8 +112,8 @@ function answer(asked: readonly Numbered[], mode: OpenDatabase['synchronous']): 
 }
 
 /** Calls that together add no more than one transaction may. */
-function portions(asked: readonly Numbered[]): Numbered[][] {
-  const all: Numbered[][] = [];
+function portions(asked: readonly NumberedCall[]): NumberedCall[][] {
+  const all: NumberedCall[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const one of asked) {
     const { input } = one.call;
@@ -142,7 +142,7 @@ function prepareOnce(of: DatabaseSync): void {
 /** One call that fails does not fail the others. */
 function transaction(
   of: OpenDatabase,
-  asked: readonly Numbered[],
+  asked: readonly NumberedCall[],
   mode: OpenDatabase['synchronous'],
 ): Reply[] {
   const { database } = of;

@@ -35,7 +35,7 @@ export interface Duplicate {
 }
 
 /** The wait for another gateway ended. */
-export interface Stopped {
+export interface StoppedWait {
   readonly kind: 'stopped';
 }
 
@@ -45,7 +45,7 @@ export interface Idempotence {
    * Waits while another delivery of the event is being handled.
    * @param replayed a dead letter is handled again, for somebody asked for that; what is done is done
    */
-  begin(event: CloudEvent, replayed: boolean, wait?: Wait): Promise<Claim | Duplicate | Stopped>;
+  begin(event: CloudEvent, replayed: boolean, wait?: Wait): Promise<Claim | Duplicate | StoppedWait>;
 }
 
 /** How to wait for another gateway that handles the event. */

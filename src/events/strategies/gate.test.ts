@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createFakeClock } from '../../../test/support/machine/fake-clock.ts';
 import type { RuntimeStrategy, Trigger } from '../config/config.ts';
-import { type Admission, type Admitted, admitToBoth } from './gate.ts';
+import { type Admission, type AdmittedCall, admitToBoth } from './gate.ts';
 import { createGates } from './gates.ts';
 
 const none: RuntimeStrategy = {
@@ -50,7 +50,7 @@ function setUp(runtime: Partial<RuntimeStrategy>) {
     assert.ok(!(admission instanceof Promise));
     return admission;
   };
-  const admitted = (): Admitted => {
+  const admitted = (): AdmittedCall => {
     const admission = admit();
     assert.ok(admission.kind === 'admitted', JSON.stringify(admission));
     return admission;

@@ -2,7 +2,7 @@ import type { StrategyKind } from '../config/config.ts';
 import type { Clock } from './clock.ts';
 import type { CallOutcome, Limit, LimitStatus, Permit } from './limit.ts';
 
-export interface Admitted {
+export interface AdmittedCall {
   readonly kind: 'admitted';
   /**
    * To be called once, when the call is over.
@@ -13,7 +13,7 @@ export interface Admitted {
   cancel(): void;
 }
 
-export interface Refused {
+export interface RefusedCall {
   readonly kind: 'refused';
   readonly by: StrategyKind;
   readonly retryAfterMs: number;
@@ -21,7 +21,7 @@ export interface Refused {
   readonly fallback?: string;
 }
 
-export type Admission = Admitted | Refused;
+export type Admission = AdmittedCall | RefusedCall;
 
 export interface GateStatus {
   readonly limits: readonly LimitStatus[];
@@ -36,7 +36,7 @@ export interface Gate {
   /** Lets a call pass, or refuses it, at once where no limit is global. */
   admit(): Admission | Promise<Admission>;
   /** Waits until the call may pass, first come, first served. @returns null when the signal ends the wait */
-  wait(signal: AbortSignal): Promise<Admitted | null>;
+  wait(signal: AbortSignal): Promise<AdmittedCall | null>;
   status(): GateStatus;
 }
 
@@ -122,7 +122,7 @@ export function createGate(clock: Clock): OpenGate {
 }
 
 interface Waiter {
-  take(admitted: Admitted): void;
+  take(admitted: AdmittedCall): void;
 }
 
 interface PermitRequest {
@@ -131,7 +131,7 @@ interface PermitRequest {
 }
 
 /** Where there is no limit, nobody has to be told what came of a call. */
-const unlimited: Admitted = { kind: 'admitted', done() {}, cancel() {} };
+const unlimited: AdmittedCall = { kind: 'admitted', done() {}, cancel() {} };
 
 /** Asks one limit after the other. What was given before a refusal goes back. */
 function askFrom(
@@ -140,9 +140,9 @@ function askFrom(
   permits: readonly Permit[],
 ): Admission | Promise<Admission> {
   const { limits } = asked;
-  const refused = (limit: Limit, retryAfterMs: number, back: readonly Permit[]): Refused => {
+  const refused = (limit: Limit, retryAfterMs: number, back: readonly Permit[]): RefusedCall => {
     for (const permit of back) permit.cancel();
-    const refusal: Refused = { kind: 'refused', by: limit.kind, retryAfterMs };
+    const refusal: RefusedCall = { kind: 'refused', by: limit.kind, retryAfterMs };
     const fallback = asked.fallbacks.get(limit);
     return fallback === undefined ? refusal : { ...refusal, fallback };
   };
@@ -188,7 +188,7 @@ function admitToSecond(first: Admission, inner: Gate): Admission | Promise<Admis
     : bothOf(first, second);
 }
 
-function bothOf(first: Admitted, second: Admission): Admission {
+function bothOf(first: AdmittedCall, second: Admission): Admission {
   if (second.kind === 'refused') {
     first.cancel();
     return second;

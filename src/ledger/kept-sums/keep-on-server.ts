@@ -152,15 +152,15 @@ async function keepMarked(db: Kysely<Tables>, marker: number): Promise<number> {
   return kept.length;
 }
 
-interface Run {
+interface SpanRange {
   stepMs: number;
   since: number;
   before: number;
 }
 
 /** Spans next to each other as one. @param spans in order */
-function runsOf(spans: readonly MissingSpan[]): Run[] {
-  const runs: Run[] = [];
+function runsOf(spans: readonly MissingSpan[]): SpanRange[] {
+  const runs: SpanRange[] = [];
   for (const { at, stepMs } of spans) {
     const last = runs.at(-1);
     if (last?.stepMs === stepMs && last.before === at) last.before = at + stepMs;
@@ -172,7 +172,7 @@ function runsOf(spans: readonly MissingSpan[]): Run[] {
 async function deleteSums(
   db: Kysely<Tables>,
   sets: readonly KeptSet[],
-  { before, since }: Omit<Run, 'stepMs'>,
+  { before, since }: Omit<SpanRange, 'stepMs'>,
 ): Promise<void> {
   await db
     .deleteFrom('usage_sums')

@@ -87,7 +87,7 @@ export function latestQuery(
 const LATEST_ROWS = 1_000;
 const MOST_ROWS = 64_000;
 
-interface Run {
+interface RunKey {
   session: string | null;
   key_id: string | null;
 }
@@ -96,7 +96,7 @@ interface Run {
  * Which runs come first of all, by the latest requests: the first page of millions of runs needs a few of them. Null where more would have
  * to be looked at than is worth it.
  */
-async function latestByTime({ db }: Pick<Store, 'db'>, { limit, offset }: Slice): Promise<Run[] | null> {
+async function latestByTime({ db }: Pick<Store, 'db'>, { limit, offset }: Slice): Promise<RunKey[] | null> {
   for (let most = LATEST_ROWS; most <= MOST_ROWS; most *= 8) {
     const rows = await db
       .selectFrom('requests')
@@ -128,7 +128,7 @@ function laterFirst(
 }
 
 async function latestRuns(store: Pick<Store, 'db'>, slice: Slice): Promise<ToolRun[]> {
-  const latest: Run[] = (await latestByTime(store, slice)) ?? (await latestQuery(store, slice).execute());
+  const latest: RunKey[] = (await latestByTime(store, slice)) ?? (await latestQuery(store, slice).execute());
   return runsOf(store, latest, [[]]);
 }
 
@@ -147,7 +147,7 @@ async function filteredRuns(
 /** The sums of some runs, of their requests that a filter leaves, in the order in which the runs come. */
 async function runsOf(
   store: Pick<Store, 'db'>,
-  some: readonly Run[],
+  some: readonly RunKey[],
   groups: ListQuery['groups'],
 ): Promise<ToolRun[]> {
   if (some.length === 0) return [];

@@ -27,7 +27,7 @@ export interface PruneInput {
   turnMs?: number;
 }
 
-export interface Pruned {
+export interface PruneResult {
   requests: number;
   /** False where some are left, for it was stopped or its time was over. */
   done: boolean;
@@ -61,7 +61,7 @@ export async function prunable(store: Pick<Store, 'reading'>, before: number): P
  * @param input.before the beginning of a day of UTC, in milliseconds since the epoch
  * @returns null where another process does so just now
  */
-export async function pruneLedger(input: PruneInput): Promise<Pruned | null> {
+export async function pruneLedger(input: PruneInput): Promise<PruneResult | null> {
   const lease = await takeLease(input.store, 'ledger retention', LEASE_MS);
   if (lease === null) return null;
   try {

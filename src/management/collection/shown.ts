@@ -4,7 +4,7 @@ import type { CollectionRequest } from './collection.ts';
 
 type View = Pick<CollectionRequest, 'resource' | 'caller' | 'prefix'>;
 
-interface Advertised {
+interface ActionHref {
   name: string;
   method: string;
   href: string;
@@ -55,7 +55,7 @@ function put(shown: Record<string, unknown>, name: string, value: unknown): void
 }
 
 /** What the caller may do to a member now. */
-function actionsOf(view: View, row: Row): Advertised[] {
+function actionsOf(view: View, row: Row): ActionHref[] {
   const { actions = {}, remove, update } = view.resource;
   const href = hrefOf(view, row.id);
   return [
@@ -70,7 +70,7 @@ function actionsOf(view: View, row: Row): Advertised[] {
 }
 
 /** What the caller may do to the collection: make members, and change several at once. */
-export function collectionActions(view: View): Advertised[] {
+export function collectionActions(view: View): ActionHref[] {
   const { actions = {}, create, remove, update } = view.resource;
   const href = hrefOf(view);
   const rows = [
@@ -88,7 +88,7 @@ function offered(
   name: string,
   methods: readonly string[],
   href: string,
-): Advertised[] {
+): ActionHref[] {
   if (permission === undefined || !caller.can(permission)) return [];
   return methods.map((method) => ({ name, method, href }));
 }

@@ -21,7 +21,7 @@ export interface FinishContext {
 }
 
 /** A request that is over. */
-export interface Finished {
+export interface CompletedRequest {
   readonly facts: LedgerFacts;
   readonly end: RequestEnd;
   /** How its attempts went; null for one that never had a target. */
@@ -51,7 +51,7 @@ export interface FinishedRun {
  */
 export function finish(
   { now, record, responses }: FinishContext,
-  { cached, end, facts, run }: Finished,
+  { cached, end, facts, run }: CompletedRequest,
 ): void {
   if (run === null) {
     const entry = ledgerEntry(facts, end, null, now());

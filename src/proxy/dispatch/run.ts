@@ -52,7 +52,7 @@ export interface RunContext extends FinishContext, UpstreamQuirks, UpstreamConte
 }
 
 /** A request that may be sent. */
-export interface Prepared {
+export interface PreparedRequest {
   readonly facts: RequestFacts;
   readonly body: RequestBody;
   /** Of the body, where it is to be freed as soon as no attempt can need it. */
@@ -66,7 +66,7 @@ export interface Prepared {
  * loop: an attempt is begun here, its outcome comes back here (`settled`), `step` says what comes of it, and `#end` is the
  * only end.
  */
-export function runRequest(context: RunContext, prepared: Prepared): void {
+export function runRequest(context: RunContext, prepared: PreparedRequest): void {
   new Run(context, prepared).start();
 }
 
@@ -123,7 +123,7 @@ class Run implements AnswerSink, OpenCall {
   #reservedTarget: Target;
   #budgetRefusal: GatewayError | null = null;
 
-  constructor(context: RunContext, { body, cache = () => {}, facts, memory }: Prepared) {
+  constructor(context: RunContext, { body, cache = () => {}, facts, memory }: PreparedRequest) {
     const { catalog, codec, exchange, named, plan, targets } = facts;
     this.#context = context;
     this.#facts = facts;

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Principal } from '../../access/authenticate.ts';
 import { type HeaderTags, loadConfig, type TagRule } from '../../config.ts';
-import { requestTags, type Tagged } from './tags.ts';
+import { requestTags, type TaggedRequest } from './tags.ts';
 
 const principal: Principal = { keyId: 'k', name: 'ci-builds', models: null, tags: ['env=ci', 'team=core'] };
 
-function tagged(headers: Record<string, string> = {}, patch: Partial<Tagged> = {}): Tagged {
-  const exchange = { path: '/v1/messages', request: { headers } } as unknown as Tagged['exchange'];
+function tagged(headers: Record<string, string> = {}, patch: Partial<TaggedRequest> = {}): TaggedRequest {
+  const exchange = { path: '/v1/messages', request: { headers } } as unknown as TaggedRequest['exchange'];
   return { exchange, principal, requestedModel: 'openai/gpt-5', ...patch };
 }
 

@@ -9,7 +9,7 @@ const tagsHeader = 'x-gateway-tags';
 const MOST_CHARACTERS = 2_000;
 
 /** What the tags of a request are made of. */
-export interface Tagged {
+export interface TaggedRequest {
   exchange: Pick<AnyExchange, 'path' | 'request'>;
   principal: Principal;
   /** The model as the client named it. */
@@ -24,7 +24,7 @@ export interface Tagged {
  */
 export function requestTags(
   { headerTags, tagRules }: Pick<Config, 'headerTags' | 'tagRules'>,
-  tagged: Tagged,
+  tagged: TaggedRequest,
 ): readonly string[] {
   const { exchange, principal } = tagged;
   const header = exchange.request.headers[tagsHeader];
@@ -81,12 +81,12 @@ function faultOf(tag: string): string | null {
   return fault === null ? null : `${fault} ("${tag.replace(/[^\x20-\x7e]/g, '?').slice(0, 80)}")`;
 }
 
-function ruledTags(rules: readonly TagRule[], tagged: Tagged): string[] {
+function ruledTags(rules: readonly TagRule[], tagged: TaggedRequest): string[] {
   return rules.filter((rule) => applies(rule, tagged)).flatMap(({ tags }) => tags);
 }
 
 /** Whether everything holds that a rule asks for. */
-function applies({ when }: TagRule, { exchange, principal, requestedModel }: Tagged): boolean {
+function applies({ when }: TagRule, { exchange, principal, requestedModel }: TaggedRequest): boolean {
   const { client, key, model, path } = when;
   return (
     fits(client, exchange.request.headers['user-agent'] ?? '') &&

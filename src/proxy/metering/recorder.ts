@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { ResponseSink } from '../../http/response-sink.ts';
 
 /** What went to a client, whole. */
-export interface Recorded {
+export interface RecordedAnswer {
   status: number;
   /** Flat. */
   headers: readonly string[];
@@ -15,7 +15,7 @@ export class Recorder implements ResponseSink {
   readonly #maxBytes: number;
   /** Added to the headers, flat. */
   readonly #extra: readonly string[];
-  #head: Pick<Recorded, 'status' | 'headers'> | null = null;
+  #head: Pick<RecordedAnswer, 'status' | 'headers'> | null = null;
   #pieces: Buffer[] | null = [];
   #bytes = 0;
 
@@ -76,7 +76,7 @@ export class Recorder implements ResponseSink {
   }
 
   /** All that was sent; null when it was too much, or nothing. */
-  recorded(): Recorded | null {
+  recorded(): RecordedAnswer | null {
     if (this.#head === null || this.#pieces === null) return null;
     return { ...this.#head, body: Buffer.concat(this.#pieces) };
   }

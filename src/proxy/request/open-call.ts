@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../lib/error.ts';
-import type { Watched } from './watch.ts';
+import type { WatchedMember } from './watch.ts';
 
 /** A request on its way. Times in milliseconds since the epoch. */
 export interface RunningCall {
@@ -16,7 +16,7 @@ export interface RunningCall {
 }
 
 /** One call in flight, as the ticking watch and the shutdown see it. */
-export interface OpenCall extends Watched {
+export interface OpenCall extends WatchedMember {
   /** Whether it waits until an upstream may be asked again. Absent for a call that never does. */
   readonly waits?: boolean;
   /** What is shown of it while it runs. Absent for a call that the gateway makes beside a request. */

@@ -3,11 +3,11 @@ import { createIndexedSet, type IndexedMember } from '../../lib/indexed-set.ts';
 /** Beat of all deadlines, in milliseconds; every timeout is exact to about this much. */
 const BEAT_MS = 100;
 
-export interface Watched extends IndexedMember {
+export interface WatchedMember extends IndexedMember {
   tick(elapsedMs: number): void;
 }
 
-export interface Watch<Member extends Watched> {
+export interface Watch<Member extends WatchedMember> {
   add(member: Member): void;
   remove(member: Member): void;
   members(): Member[];
@@ -17,7 +17,7 @@ export interface Watch<Member extends Watched> {
  * One timer for every open request. A timer each would have to be pushed back with every chunk; here a chunk
  * only resets a number.
  */
-export function createWatch<Member extends Watched>(
+export function createWatch<Member extends WatchedMember>(
   now: () => number = performance.now.bind(performance),
 ): Watch<Member> {
   const watched = createIndexedSet<Member>();

@@ -20,7 +20,7 @@ export interface MoveInput {
 }
 
 /** How many rows each table had. */
-export type Moved = Readonly<Record<string, number>>;
+export type MovedRows = Readonly<Record<string, number>>;
 
 /** Batches between two words of progress. */
 const BATCHES_TOLD = 20;
@@ -36,7 +36,7 @@ export async function moveStore({
   progress,
   source,
   to,
-}: MoveInput): Promise<Moved> {
+}: MoveInput): Promise<MovedRows> {
   await beginMove(to, source);
   await onMarked();
   const moved: Record<string, number> = {};

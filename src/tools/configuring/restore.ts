@@ -28,7 +28,7 @@ export interface RestoreInput {
   dryRun?: boolean;
 }
 
-export interface Restored extends Omit<ToolChange, 'environment' | 'steps'> {
+export interface RestoreResult extends Omit<ToolChange, 'environment' | 'steps'> {
   /** Entries that were left, because they are no longer what the gateway wrote. */
   kept: string[];
 }
@@ -49,7 +49,7 @@ interface Restoration {
  * stood in their places is put back.
  * @throws GatewayError `not_found` when there is nothing to undo or no such backup
  */
-export async function restoreTool(place: ToolPlace, input: RestoreInput): Promise<Restored> {
+export async function restoreTool(place: ToolPlace, input: RestoreInput): Promise<RestoreResult> {
   const { backupId, dryRun = false, tool } = input;
   const backups = await listBackups(place.dataDir, tool.id);
   const files =
@@ -194,7 +194,11 @@ function sameState(a: FileState, b: FileState): boolean {
   return a.bytes.equals(b.bytes) && a.mode === b.mode;
 }
 
-function resultOf(tool: Tool, files: readonly Restoration[], changing: readonly Restoration[]): Restored {
+function resultOf(
+  tool: Tool,
+  files: readonly Restoration[],
+  changing: readonly Restoration[],
+): RestoreResult {
   return {
     ok: true,
     tool: tool.id,

@@ -34,13 +34,13 @@ export interface Detector {
   refresh(): void;
 }
 
-interface Remembered {
+interface StampedDetection {
   stamp: string;
   detection: Detection;
 }
 
 export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Detector {
-  const remembered = new Map<string, Remembered>();
+  const remembered = new Map<string, StampedDetection>();
   const look = async (tool: Detectable, onBinary: (binary: Binary) => void): Promise<Detection> => {
     const started = performance.now();
     const binary = await findBinary(tool.binaries, machine);

@@ -79,7 +79,7 @@ export async function prove(input: ProofInput): Promise<Proof> {
   }
 }
 
-interface Sent extends Pick<ToolRequest, 'body' | 'headers' | 'key'> {
+interface ProofRequest extends Pick<ToolRequest, 'body' | 'headers' | 'key'> {
   method: 'GET' | 'POST';
   timeoutMs: number;
 }
@@ -88,7 +88,7 @@ interface Sent extends Pick<ToolRequest, 'body' | 'headers' | 'key'> {
 async function exchange(
   agent: OutboundAgent,
   url: string,
-  { body, headers, key, method, timeoutMs }: Sent,
+  { body, headers, key, method, timeoutMs }: ProofRequest,
 ): Promise<HttpAnswer> {
   try {
     const answer = await agent.request(url, {

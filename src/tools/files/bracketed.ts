@@ -1,7 +1,7 @@
 import { indentAt, type Layout, lineEnd, lineStart, spliced } from './layout.ts';
 
 /** A list between brackets whose items are separated by commas: of JSON, of a YAML flow, of a TOML inline table. */
-export interface Bracketed {
+export interface BracketedList {
   /** After the opening bracket. */
   open: number;
   /** Of the closing bracket. */
@@ -18,7 +18,7 @@ export type RenderItem = (indent: string, inline: boolean) => string;
 /** Adds an item at the end, in the style of the list: on a line of its own, with a trailing comma, or in the row. */
 export function insertItem(
   text: string,
-  list: Bracketed,
+  list: BracketedList,
   render: RenderItem,
   layout: Layout,
   comments: CommentStyle,
@@ -48,7 +48,7 @@ export function insertItem(
   ]);
 }
 
-function insertFirst(text: string, list: Bracketed, render: RenderItem, { eol, unit }: Layout): string {
+function insertFirst(text: string, list: BracketedList, render: RenderItem, { eol, unit }: Layout): string {
   const inner = text.slice(list.open, list.close);
   const outer = indentAt(text, list.open);
   const indent = outer + unit;
@@ -62,7 +62,7 @@ function insertFirst(text: string, list: Bracketed, render: RenderItem, { eol, u
 }
 
 /** Takes an item away, with the comma that only it needed. Comments stay. */
-export function removeItem(text: string, list: Bracketed, index: number, comments: CommentStyle): string {
+export function removeItem(text: string, list: BracketedList, index: number, comments: CommentStyle): string {
   const item = list.items[index];
   if (item === undefined) return text;
   const previous = list.items[index - 1];

@@ -6,7 +6,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
-import { type Bracketed, insertItem, removeItem } from './bracketed.ts';
+import { type BracketedList, insertItem, removeItem } from './bracketed.ts';
 import type { ReadResult, Syntax } from './format.ts';
 import { indentAt, layoutOf, placeOf, spliced } from './layout.ts';
 import type { Key } from './path.ts';
@@ -88,7 +88,7 @@ function childIndex(node: Node, key: Key): number {
   return (node.children ?? []).findLastIndex((child) => child.children?.[0]?.value === key);
 }
 
-function bracketed({ children = [], length, offset }: Node): Bracketed {
+function bracketed({ children = [], length, offset }: Node): BracketedList {
   return {
     open: offset + 1,
     close: offset + length - 1,

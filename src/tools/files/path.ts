@@ -12,14 +12,14 @@ export type Path = readonly (string | ItemStep)[];
 /** A step in a file as it is: a name, or a position in a list. */
 export type Key = string | number;
 
-interface Resolved {
+interface ResolvedPath {
   keys: Key[];
   /** Undefined when nothing stands there. */
   existing: Json | undefined;
 }
 
 /** Where `path` leads in a file that holds `value`. @throws FileEditError when something else stands in the way */
-export function resolvePath(value: JsonObject, path: Path): Resolved {
+export function resolvePath(value: JsonObject, path: Path): ResolvedPath {
   const keys: Key[] = [];
   let current: Json | undefined = value;
   for (const [index, step] of path.entries()) {

@@ -9,7 +9,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import type { Bracketed } from './bracketed.ts';
+import type { BracketedList } from './bracketed.ts';
 import type { Key } from './path.ts';
 import { FileEditError } from './value.ts';
 
@@ -50,7 +50,7 @@ export function isFlow(holder: Collection): boolean {
 }
 
 /** A flow as a list between brackets. */
-export function bracketed(holder: Collection): Bracketed {
+export function bracketed(holder: Collection): BracketedList {
   const [start, end] = rangeOf(holder);
   return {
     open: start + 1,

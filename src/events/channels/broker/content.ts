@@ -1,9 +1,9 @@
 import type { CloudEvent } from '../../cloudevents/event.ts';
-import type { Decoded } from '../../cloudevents/problem.ts';
+import type { DecodeResult } from '../../cloudevents/problem.ts';
 import type { Content } from '../channel.ts';
 
 /** What a message holds, by what came of decoding it. */
-export function contentOf(bytes: Uint8Array, decoded: Decoded<CloudEvent>): Content {
+export function contentOf(bytes: Uint8Array, decoded: DecodeResult<CloudEvent>): Content {
   if (decoded.ok) return { ok: true, event: decoded.value };
   const problems = decoded.problems.map(({ message, path }) =>
     path === '' ? message : `${path}: ${message}`,

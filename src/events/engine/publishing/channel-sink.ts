@@ -1,7 +1,7 @@
 import type { Channel } from '../../channels/channel.ts';
 import type { CloudEvent } from '../../cloudevents/event.ts';
 import type { Clock } from '../../strategies/clock.ts';
-import type { Admission, Admitted, Gate } from '../../strategies/gate.ts';
+import type { Admission, AdmittedCall, Gate } from '../../strategies/gate.ts';
 import type { ChannelHealth, PublishFailure } from './channel-health.ts';
 
 /** How long a channel may take for one event. It may have it all the same: then it gets it twice. */
@@ -17,7 +17,7 @@ export interface ChannelSink {
    * Publishes one event that was admitted. On a channel that is down most fail without being tried. Never throws.
    * @param always tries it whatever is known of the channel
    */
-  send(event: CloudEvent, admission: Admitted, always?: boolean): SendOutcome | Promise<SendOutcome>;
+  send(event: CloudEvent, admission: AdmittedCall, always?: boolean): SendOutcome | Promise<SendOutcome>;
   status(): ChannelSinkStatus;
 }
 
@@ -49,7 +49,7 @@ export function createChannelSink({
   let sent = 0;
   let failed = 0;
   let lastError: string | null = null;
-  const publish = async (event: CloudEvent, admission: Admitted): Promise<SendOutcome> => {
+  const publish = async (event: CloudEvent, admission: AdmittedCall): Promise<SendOutcome> => {
     const begunAt = clock.now();
     try {
       await withinTime(channel.publish(event), clock);
@@ -66,7 +66,7 @@ export function createChannelSink({
       return failure;
     }
   };
-  const fail = (failure: PublishFailure, admission: Admitted): SendOutcome => {
+  const fail = (failure: PublishFailure, admission: AdmittedCall): SendOutcome => {
     admission.done('error', 0);
     failed += 1;
     lastError = failure.error;

@@ -7,7 +7,7 @@ import { createMemoryChannel } from '../../channels/memory/memory-channel.ts';
 import type { CloudEvent } from '../../cloudevents/event.ts';
 import type { Retry, Source, Storage } from '../../config/config.ts';
 import { createMemorySpool } from '../../spool/memory.ts';
-import type { Admission, Refused } from '../../strategies/gate.ts';
+import type { Admission, RefusedCall } from '../../strategies/gate.ts';
 import { createChannelHealths } from './channel-health.ts';
 import { createPublisher } from './publisher.ts';
 
@@ -216,7 +216,7 @@ describe('a synchronous source', () => {
     assert.equal(publisher.status().channels[0]?.lastError, 'The channel did not answer within 10 seconds');
   });
 
-  const refusals: readonly [Refused['by'], string][] = [
+  const refusals: readonly [RefusedCall['by'], string][] = [
     ['rate-limit', 'rate_limited'],
     ['circuit-breaker', 'circuit_open'],
     ['concurrency-limit', 'too_many_at_once'],

@@ -6,7 +6,7 @@ import type { Source, StrategyKind } from '../../config/config.ts';
 import type { Spool, SpoolResult, SpoolStatus } from '../../spool/spool.ts';
 import { storageOf } from '../../spool/storage.ts';
 import type { Clock } from '../../strategies/clock.ts';
-import type { Admitted, Gate, Refused } from '../../strategies/gate.ts';
+import type { AdmittedCall, Gate, RefusedCall } from '../../strategies/gate.ts';
 import { retryDelay } from '../backoff.ts';
 import { sourceExtension } from '../sources/source-extension.ts';
 import type { ChannelHealths, PublishFailure } from './channel-health.ts';
@@ -166,7 +166,7 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
   const sendNow = (
     sink: ChannelSink,
     event: CloudEvent,
-    first: Admitted,
+    first: AdmittedCall,
     waitMs: number,
   ): PublishResult | Promise<PublishResult> => {
     const outcome = sink.send(event, first);
@@ -322,7 +322,7 @@ const reject = (
 
 const rejectedBy = ({ full }: PublishFailure): PublishResult => reject(full ? 'full' : 'unavailable');
 
-const refusal = ({ by, fallback, retryAfterMs }: Refused): PublishResult =>
+const refusal = ({ by, fallback, retryAfterMs }: RefusedCall): PublishResult =>
   reject(refusalReasons[by], retryAfterMs, fallback);
 
 /** What a refusal by a limit is called. */

@@ -3,7 +3,7 @@ import type { CloudEvent } from '../../cloudevents/event.ts';
 import type { Retry } from '../../config/config.ts';
 import type { Spool, SpooledEvent } from '../../spool/spool.ts';
 import type { Clock } from '../../strategies/clock.ts';
-import type { Admitted } from '../../strategies/gate.ts';
+import type { AdmittedCall } from '../../strategies/gate.ts';
 import { retryDelay } from '../backoff.ts';
 import type { ChannelSink } from './channel-sink.ts';
 
@@ -67,7 +67,7 @@ export function createSender({
     });
 
   /** While it fails it is tried seldom, and has to be: only so it is known that the channel is back. */
-  const send = async (event: CloudEvent, sequence: number, admission: Admitted): Promise<boolean> => {
+  const send = async (event: CloudEvent, sequence: number, admission: AdmittedCall): Promise<boolean> => {
     const { kind } = await sink.send(event, admission, true);
     if (kind === 'sent') spool.done(channelId, [sequence]);
     return kind === 'sent';

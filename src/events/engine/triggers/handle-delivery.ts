@@ -9,7 +9,7 @@ import type { TriggerLetters } from '../../dead-letters/trigger-letters.ts';
 import type { Claim, Idempotence } from '../../idempotence/idempotence.ts';
 import type { EventProcessor, ProcessorOutcome } from '../../processors/processor.ts';
 import type { Clock } from '../../strategies/clock.ts';
-import type { Admitted, Gate } from '../../strategies/gate.ts';
+import type { AdmittedCall, Gate } from '../../strategies/gate.ts';
 import type { Emitter } from '../../types/emitter.ts';
 import { retryDelay } from '../backoff.ts';
 import { emitDeadLettered, isOfEngine } from '../emit-dead-lettered.ts';
@@ -155,7 +155,10 @@ async function handleOnce(handling: Handling): Promise<void> {
 }
 
 /** Never rejects. */
-async function attempt({ clock, event, processor }: Handling, admitted: Admitted): Promise<ProcessorOutcome> {
+async function attempt(
+  { clock, event, processor }: Handling,
+  admitted: AdmittedCall,
+): Promise<ProcessorOutcome> {
   const begun = clock.now();
   let cancel = () => {};
   const late = new Promise<ProcessorOutcome>((resolve) => {
