@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -13,7 +13,9 @@ import { errorRows } from '../src/lib/error.ts';
 /** The documentation says what the code does, no less and no more. */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).sort();
+const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
+  .map((path) => path.replaceAll(sep, '/'))
+  .sort();
 const temporary = mkdtempSync(join(tmpdir(), 'modelgate-docs-'));
 
 interface JsonSchema {
@@ -76,6 +78,64 @@ async function complaintAbout(line: string): Promise<string | null> {
   return unknown === undefined ? null : `${line}: ${entry.name} has no flag --${unknown}`;
 }
 
+/** Beginnings of paths in the clone. `dist/` is built, and `DATA_DIR/` is the user's. */
+const folders = ['src', 'docs', 'test', 'scripts', 'bench', 'proto', 'dashboard'];
+
+/** Every path of a file or folder of the clone, and every end of one: `a/b/c.ts`, `b/c.ts`, `c.ts`. */
+const pathEnds: ReadonlySet<string> = new Set(
+  globSync(`{${folders.join()}}/**`, { cwd: root, exclude: (path) => path.endsWith('node_modules') }).flatMap(
+    (path) => {
+      const segments = path.split(sep);
+      return segments.map((_, index) => segments.slice(index).join('/'));
+    },
+  ),
+);
+
+/** What stands for the name of a member: `codecs/FORMAT/answer/reader.ts`, `src/tunnels/kinds/<id>.ts`. */
+const placeholder = /<[a-z]+>|\b[A-Z]{2,}\b|\*/g;
+
+/** The words of code spans that name a file of TypeScript, or begin with a folder of the clone. */
+function pathsInSpans(text: string): string[] {
+  const spans = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`]+)`/g)];
+  return (
+    spans
+      .flatMap(([, span = '']) => span.split(/\s+/))
+      // Where a clone is, in commands.
+      .map((word) => word.replace(/^PATH\//, ''))
+      .filter((word) => /^[\w.<>*/-]+$/.test(word))
+      .filter((word) => /[\w>*]\.tsx?$/.test(word) || folders.some((folder) => word.startsWith(`${folder}/`)))
+      // Kinds of files.
+      .filter((word) => !word.endsWith('.d.ts') && word !== 'x.test.ts')
+  );
+}
+
+/** Paths in the comments of a source, in code spans or with all their folders from `src/` on. */
+function pathsInComments(source: string): string[] {
+  const comments = [...source.matchAll(/\/\*[\s\S]*?\*\/|(?:^|\s)\/\/.*$/gm)].map(([comment]) => comment);
+  return comments.flatMap((comment) => [
+    ...pathsInSpans(comment.replace(/^\s*\*/gm, '')),
+    ...[...comment.matchAll(/(?<![\w./`-])src\/[\w./-]*\w/g)].map(([path]) => path),
+  ]);
+}
+
+/** @param below the folder in which a path with folders has to begin, beside the root; null: anywhere */
+function isPath(word: string, below: string | null = null): boolean {
+  const path = word.replace(/\/$/, '');
+  const isExact = below !== null && path.includes('/');
+  const matches = (end: string) => pathEnds.has(end) && (!isExact || existsSync(join(root, end)));
+  if (path.search(placeholder) === -1) return matches(path) || (isExact && matches(`${below}/${path}`));
+  const pattern = path
+    .split(placeholder)
+    .map((part) => RegExp.escape(part))
+    .join('[^/]+');
+  const members = new RegExp(`^${pattern}$`);
+  return [...pathEnds].some((end) => members.test(end));
+}
+
+const isDecision = (page: string): boolean => page.startsWith('docs/decisions/');
+/** The third line of a decision says so until another one takes its place. */
+const isInForce = (decision: string): boolean => /, in force\b/.test(decision.split('\n')[2] ?? '');
+
 describe('the documentation', () => {
   after(() => rmSync(temporary, { recursive: true, force: true }));
 
@@ -87,6 +147,64 @@ describe('the documentation', () => {
         .map((target) => `${page}: ${target}`),
     );
     assert.deepEqual(broken, []);
+  });
+
+  it('says of each decision whether it is in force', () => {
+    const silent = pages.filter(isDecision).filter((page) => {
+      const decision = read(page);
+      return !isInForce(decision) && !/, superseded by \[/.test(decision.split('\n')[2] ?? '');
+    });
+    assert.deepEqual(silent, []);
+  });
+
+  it('names files and folders that exist, but for decisions that are history', () => {
+    const present = [...pages, 'dashboard/README.md'].filter(
+      (page) => page !== 'CHANGELOG.md' && (!isDecision(page) || isInForce(read(page))),
+    );
+    const missing = present.flatMap((page) =>
+      pathsInSpans(read(page))
+        .filter((path) => !isPath(path, page === 'docs/architecture.md' ? 'src' : null))
+        .map((path) => `${page}: ${path}`),
+    );
+    assert.deepEqual(missing, []);
+  });
+
+  it('names files that exist in comments, too', () => {
+    const sources = globSync('{src,test,scripts,bench,dashboard/src}/**/*.{ts,tsx}', { cwd: root });
+    assert.ok(sources.length > 1000, 'the sources were found');
+    const missing = sources
+      .filter((path) => path !== join('test', 'docs.test.ts'))
+      .flatMap((path) =>
+        pathsInComments(read(path))
+          .filter((named) => !isPath(named))
+          .map((named) => `${path}: ${named}`),
+      );
+    assert.deepEqual(missing, []);
+  });
+
+  it('would notice a path that does not exist', () => {
+    const page =
+      'In `src/a/gone.ts`, `node test/gone.ts --flag`, `lib/<id>.ts`, `lib/error.ts`, `docs/cli.md`, `text/html`';
+    assert.deepEqual(
+      pathsInSpans(page).filter((path) => !isPath(path)),
+      ['src/a/gone.ts', 'test/gone.ts'],
+    );
+    assert.deepEqual(
+      pathsInComments(
+        "const url = 'https://x.test/src/gone.ts'; // as src/gone.ts does\n/** See\n * `lib/gone.ts`. */",
+      ).filter((path) => !isPath(path)),
+      ['src/gone.ts', 'lib/gone.ts'],
+    );
+    assert.deepEqual(
+      [
+        'lib/error.ts',
+        'docs/cli.md',
+        'files/folder.ts',
+        'codecs/FORMAT/codec.ts',
+        'codecs/FORMAT/gone.ts',
+      ].map((path) => isPath(path, 'src')),
+      [true, true, false, true, false],
+    );
   });
 
   it('shows only commands and flags that exist', async () => {

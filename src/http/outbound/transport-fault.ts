@@ -18,7 +18,7 @@ export type TransportFault =
   | 'damaged'
   | 'unknown';
 
-/** Codes of Node.js (`man 3 errno`, `getaddrinfo`), of undici (`docs/api/Errors.md` there) and of `connector.ts`. */
+/** Codes of Node.js (`man 3 errno`, `getaddrinfo`), of undici (its `Errors.md`) and of `connector.ts`. */
 const faultOfCode: Readonly<Record<string, TransportFault>> = {
   ENOTFOUND: 'name-unknown',
   EAI_AGAIN: 'name-unresolved',
