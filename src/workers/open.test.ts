@@ -66,10 +66,10 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
       now: () => 0,
       limits: { hold },
       journals,
-      accounts: { kept: () => [], receivedHints: () => [] },
+      accounts: { ownStates: () => [], receivedHints: () => [] },
       hosts: new Set(),
       serving: () => true,
-      changed() {},
+      onChange() {},
     } as unknown as WorkersInput,
     begin,
     () => files.build,
@@ -155,6 +155,24 @@ describe('workers of which one is stuck', () => {
     assert.deepEqual(
       fakes.map(({ number }) => number),
       [1, 2, 2],
+    );
+  });
+
+  it('have the whole minute from the moment they begin to serve', async (t) => {
+    const { fakes, workers } = pool(t);
+    const listening = workers.listen(1);
+    t.mock.timers.tick(10_000);
+    for (const fake of fakes) await serve(fake);
+    await listening;
+    t.mock.timers.tick(60_000);
+    assert.deepEqual(
+      fakes.map(({ killed }) => killed),
+      [false, false],
+    );
+    t.mock.timers.tick(10_000);
+    assert.deepEqual(
+      fakes.map(({ killed }) => killed),
+      [true, true],
     );
   });
 

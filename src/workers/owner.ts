@@ -171,7 +171,10 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
     },
     async listening() {
       const one = member();
-      Object.assign(one, { state: 'serving', since: now(), heard: true, silences: 0 });
+      one.state = 'serving';
+      one.since = now();
+      one.hasReported = true;
+      one.silences = 0;
       one.listening.resolve();
       input.onChange();
       return null;

@@ -98,11 +98,11 @@ describe('the records that a worker sends of its requests', () => {
     records.add(ended('d'));
     records.flush();
     const found: (readonly [readonly Value[], FinishedRequestDetails | null])[] = [];
-    const finished: OwnerInput['onFinished'] = (row, details) => found.push([row, details]);
+    const onFinished: OwnerInput['onFinished'] = (row, details) => found.push([row, details]);
     const lines: string[] = [];
     const owner = openOwner(
       {
-        finished,
+        onFinished,
         log: createLog({ level: 'error', pretty: false, write() {} }),
         accessLog: createLineLog({ level: 'info', pretty: false, write: (line) => lines.push(line) }),
       } as unknown as OwnerInput,

@@ -189,7 +189,10 @@ export function createSpareReservations(
       if (granted === null || numbers === null) return;
       // What was left did not cover what this request may use.
       if (kind.numbers.length > 0) onUnused(kind.numbers);
-      Object.assign(kind, { numbers, held: requested.most, rates: granted.rates, taken: 0 });
+      kind.numbers = numbers;
+      kind.reservedUsage = requested.most;
+      kind.rates = granted.rates;
+      kind.takenCount = 0;
     },
     requestSparesAhead(claimant) {
       const kind = kindOf(claimant);
@@ -207,9 +210,10 @@ export function createSpareReservations(
         onUnused(numbers);
         return;
       }
-      const taken = -kind.numbers.length;
-      const all = [...kind.numbers, ...numbers];
-      Object.assign(kind, { numbers: all, held: requested.most, rates: granted.rates, taken });
+      kind.takenCount = -kind.numbers.length;
+      kind.numbers = [...kind.numbers, ...numbers];
+      kind.reservedUsage = requested.most;
+      kind.rates = granted.rates;
     },
   };
 }
