@@ -285,6 +285,30 @@ describe('a connection', () => {
     assert.match(await answer, /\{"got":"abc"\}/);
   });
 
+  it('that asks behind a request that is not answered is told to continue before its own answer', async () => {
+    const { port } = await start({
+      onRequest: async (exchange) => {
+        const pieces = await readBody(exchange.request, { limitBytes: 100 });
+        const got = Buffer.concat(pieces).toString();
+        if (got === '') setTimeout(() => sendJson(exchange, 200, { got }), 50);
+        else sendJson(exchange, 200, { got });
+      },
+    });
+    const asking = (body: string) =>
+      `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n${body}`;
+    const first = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+    const socket = await dial(port);
+    const answer = untilClosed(socket);
+    socket.write(first + asking(''));
+    await untilSeen(socket, /"got":""}HTTP\/1\.1 100 Continue\r\n\r\n$/);
+    socket.write('abc');
+    assert.match(await answer, /100 Continue\r\n\r\nHTTP\/1\.1 200 [^{]*{"got":"abc"}$/);
+    // One whose body came without waiting was answered before that answer's turn.
+    const other = await exchangeText(port, first + asking('abc'));
+    assert.match(other, /"got":""}HTTP\/1\.1 200 [^{]*{"got":"abc"}$/);
+    assert.doesNotMatch(other, /100 Continue/);
+  });
+
   it('that asks before sending too large a body is refused without reading it', async () => {
     const { port } = await start({
       onRequest: ({ request }) => readBody(request, { limitBytes: 1_000_000 }),

@@ -160,7 +160,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     fastPath?.closeIdle();
   }
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    if (!(Number(request.headers['content-length']) > limits.bodyBytes)) response.writeContinue();
+    if (!(Number(request.headers['content-length']) > limits.bodyBytes)) continueInTurn(response);
     handle(request, response);
   });
   server.on('checkExpectation', handle);
@@ -234,6 +234,18 @@ function openFastPath(
   server.removeAllListeners('connection');
   server.on('connection', path.accept);
   return path;
+}
+
+/**
+ * Tells a client to send its body, once all before its answer was sent. Node would put it behind the head of an answer that
+ * waits for its turn, where it is a part of the body.
+ */
+function continueInTurn(response: ServerResponse): void {
+  const tell = () => {
+    if (!response.headersSent) response.writeContinue();
+  };
+  if (response.socket === null) response.once('socket', tell);
+  else tell();
 }
 
 function exchangeOf<Response extends ServerSink>(

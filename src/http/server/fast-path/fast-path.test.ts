@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { GatewayError } from '../../../lib/error.ts';
 import { readBody } from '../../body/body.ts';
 import { refuseUpgrade, sendJson } from '../../send.ts';
 import { createHttpServer, type HttpExchange, type HttpServer, type HttpServerOptions } from '../server.ts';
+import { createFastPath } from './fast-path.ts';
 import { SimpleResponse } from './response.ts';
 
 const limits = { headerBytes: 16_384, headersTimeoutMs: 30_000, bodyTimeoutMs: 30_000, bodyBytes: 100_000 };
@@ -628,6 +629,40 @@ describe('the fast path', { timeout: 60_000 }, () => {
     assert.match(await closed, /Connection: close\r\n[\s\S]*"done":true}$/);
     await drained;
     assert.deepEqual(served, ['fast']);
+  });
+});
+
+describe('a connection between two requests', { timeout: 60_000 }, () => {
+  it('is closed after its time, which a request ends', async () => {
+    const answering: SimpleResponse[] = [];
+    const fastPath = createFastPath({
+      limits: { headerBytes: 1000, headersTimeoutMs: 30_000, bodyTimeoutMs: 30_000 },
+      keepAliveMs: 0,
+      checkMs: 10,
+      takes: () => true,
+      onRequest: (_request, response) => void answering.push(response),
+      toNode: (socket) => socket.destroy(),
+      onTimeout: (socket) => socket.destroy(),
+    });
+    const server = createServer({ allowHalfOpen: true }, fastPath.accept).listen(0, '127.0.0.1');
+    cleanups.push(() => {
+      fastPath.close();
+      server.close();
+    });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const [waiting, idle] = [await dial({ port, host: '127.0.0.1' }), await dial({ port, host: '127.0.0.1' })];
+    waiting.socket.write(post('a') + post('b'));
+    while (answering.length < 1) await turn();
+    answering[0]?.end('first');
+    while (answering.length < 2) await turn();
+    idle.socket.write(post('c'));
+    while (answering.length < 3) await turn();
+    answering[2]?.end('third');
+    assert.match(await idle.closed, /third$/);
+    assert.equal(waiting.socket.closed, false);
+    answering[1]?.end('second');
+    assert.match(await waiting.closed, /first[\s\S]*second$/);
   });
 });
 

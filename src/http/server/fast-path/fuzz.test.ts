@@ -359,6 +359,8 @@ async function talk({ port, server }: Listening, bursts: readonly (readonly stri
   }
   const text = await client.end();
   return text
+    // It is left out where the answer came first.
+    .replaceAll('HTTP/1.1 100 Continue\r\n\r\n', '')
     .replaceAll(/\bdate: [^\r]*/gi, (field) => `${field.slice(0, 5)} …`)
     .replaceAll(/req_[0-9a-zA-Z]{21}/g, 'req_…')
     .replaceAll(/(.)\1{50,}/g, (same, one) => `${one}{${same.length}}`);

@@ -36,7 +36,7 @@ export class SimpleRequest extends ChunkyRequest {
   takeWhole(): Buffer | null {
     const whole = this.#whole;
     this.#whole = null;
-    this.#wasTaken = whole !== null;
+    this.#wasTaken ||= whole !== null;
     return whole;
   }
 
