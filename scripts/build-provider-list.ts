@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { WireFormat } from '../src/codecs/wire-format.ts';
 import { allProviders } from '../src/providers/index.ts';
 import type { Provider } from '../src/providers/provider.ts';
 
@@ -10,22 +9,10 @@ import type { Provider } from '../src/providers/provider.ts';
  */
 const page = fileURLToPath(new URL('../docs/providers.md', import.meta.url));
 
-const shortName: Readonly<Record<WireFormat, string>> = {
-  'openai-chat': 'chat',
-  'openai-responses': 'responses',
-  'openai-completions': 'completions',
-  'openai-embeddings': 'embeddings',
-  'openai-images': 'images',
-  'openai-image-edits': 'image edits',
-  'openai-speech': 'speech',
-  'openai-transcriptions': 'transcriptions',
-  'openai-translations': 'translations',
-  'openai-moderations': 'moderations',
-  'anthropic-messages': 'messages',
-  gemini: 'gemini',
-  ollama: 'ollama',
-  rerank: 'rerank',
-};
+/** A format without its vendor: `openai-image-edits` as `image edits`. */
+function shortName(format: string): string {
+  return format.replace(/^(?:anthropic|openai)-/, '').replaceAll('-', ' ');
+}
 
 function table(category: string): string {
   const rows = allProviders().filter((provider) => provider.category === category);
@@ -43,9 +30,7 @@ function row(provider: Provider): string {
     `\`${id}\``,
     `[${name}](${website})${port}`,
     keyVariables.length === 0 ? 'none' : keyVariables.map((each) => `\`${each}\``).join(', '),
-    Object.keys(formats)
-      .map((format) => shortName[format as WireFormat])
-      .join(', '),
+    Object.keys(formats).map(shortName).join(', '),
     `[reference](${documentation})`,
     unpriced === 'free' ? 'free' : freeTier === undefined ? '' : `[yes](${freeTier})`,
   ];

@@ -5,7 +5,7 @@ import type { ConversationCodec } from '../src/codecs/codec.ts';
 import { codecs } from '../src/codecs/index.ts';
 import { type Concept, type ConceptRow, concepts, untranslatable } from '../src/codecs/model/concept.ts';
 import type { WireFormat } from '../src/codecs/wire-format.ts';
-import { endpoints, intro, meanings, models, notes, unasked } from './translation-words.ts';
+import { intro, meanings, models, notes, unasked } from './translation-words.ts';
 
 /**
  * Writes docs/translation.md from what the codecs declare. `--check` writes nothing and exits 1 when the
@@ -17,10 +17,14 @@ const target = fileURLToPath(new URL('../docs/translation.md', import.meta.url))
 interface Format {
   format: WireFormat;
   codec: ConversationCodec;
+  /** Where clients send its requests. */
+  endpoint: string;
 }
 
-const formats: Format[] = codecs.flatMap(({ conversation, format }) =>
-  conversation === null ? [] : [{ format, codec: conversation }],
+const formats: Format[] = codecs.flatMap(({ conversation, format, path, pathTemplate }) =>
+  conversation === null
+    ? []
+    : [{ format, codec: conversation, endpoint: pathTemplate?.whole ?? `/v1${path ?? ''}` }],
 );
 const all = Object.keys(concepts) as Concept[];
 
@@ -102,11 +106,9 @@ function noteList({ format }: Format): string[] {
 }
 
 function formatSection(from: Format): string {
-  return [
-    `### From ${code(from.format)}`,
-    `Requests to ${code(endpoints[from.format])}.`,
-    pairTable(from),
-  ].join('\n\n');
+  return [`### From ${code(from.format)}`, `Requests to ${code(from.endpoint)}.`, pairTable(from)].join(
+    '\n\n',
+  );
 }
 
 function render(): string {

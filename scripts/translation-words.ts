@@ -3,23 +3,6 @@ import type { WireFormat } from '../src/codecs/wire-format.ts';
 
 /** The parts of docs/translation.md that do not come from the codecs. */
 
-export const endpoints: Readonly<Record<WireFormat, string>> = {
-  'openai-chat': '/v1/chat/completions',
-  'openai-responses': '/v1/responses',
-  'openai-completions': '/v1/completions',
-  'openai-embeddings': '/v1/embeddings',
-  'anthropic-messages': '/v1/messages',
-  gemini: '/v1beta/models/MODEL:generateContent',
-  ollama: '/api/chat',
-  'openai-images': '/v1/images/generations',
-  'openai-image-edits': '/v1/images/edits',
-  'openai-speech': '/v1/audio/speech',
-  'openai-transcriptions': '/v1/audio/transcriptions',
-  'openai-translations': '/v1/audio/translations',
-  'openai-moderations': '/v1/moderations',
-  rerank: '/v1/rerank',
-};
-
 export const meanings: Readonly<Record<Concept, string>> = {
   temperature: 'how random the answer is',
   topP: 'choosing among the tokens that make up a share of the probability',

@@ -12,14 +12,15 @@ import { rerank } from './rerank/codec.ts';
 import type { Codec } from './wire-codec.ts';
 import type { WireFormat } from './wire-format.ts';
 
+/** Of those that take part in translation, the one that says most and is served best first: it is preferred as the one to translate into. */
 const byFormat = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
-  'openai-completions': openaiCompletions,
-  'openai-embeddings': openaiEmbeddings,
   'anthropic-messages': anthropicMessages,
   gemini,
   ollama,
+  'openai-completions': openaiCompletions,
+  'openai-embeddings': openaiEmbeddings,
   'openai-images': openaiImages,
   'openai-image-edits': openaiImageEdits,
   'openai-speech': openaiSpeech,

@@ -1,5 +1,6 @@
 import type { GatewayError } from '../lib/error.ts';
 import type { ConversationCodec, StreamCodec, TranslationCodec } from './codec.ts';
+import type { ExchangeShape } from './exchanges/shape.ts';
 import type { HistoryCodec } from './history/history.ts';
 import type { JsonObject } from './json/values.ts';
 import type { MediaCodec } from './passthrough/media.ts';
@@ -17,9 +18,21 @@ export interface Codec {
   requestFields: RequestFields;
   /** What of earlier turns other vendors made; absent where nothing of them is encrypted. */
   history?: HistoryCodec;
+  /** For a format whose requests repeat a conversation turn by turn: where a tool call and its result begin and end. */
+  exchange?: ExchangeShape;
   /** How its API counts the tokens of a request ahead; absent where it does not. */
   counting?: Counting;
   stream: StreamCodec | null;
+  /** `gen_ai.operation.name` in OpenTelemetry's conventions for generative AI; another than theirs is a name of our own. Default: `chat`. */
+  operation?: string;
+  /** The path in a form that names neither model nor key, for a format whose `path` is null: of a whole answer, and of a stream. */
+  pathTemplate?: { whole: string; stream: string };
+  /** What an answer that is no text is expected to use, so that budgets can reserve it. Absent for texts. */
+  usualUsage?: Partial<Usage>;
+  /** The smallest request, without its model, to see whether an upstream answers at all; absent where none is small. */
+  smallestRequest?: JsonObject;
+  /** Parameters of a request's query that belong to the format's API; all others stay at the gateway. */
+  queryParameters?: readonly string[];
   /** Null until the format takes part in translation. */
   conversation: ConversationCodec | null;
   /** The field of a whole answer that names the model; null where none does. */

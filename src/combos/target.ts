@@ -1,4 +1,4 @@
-import { codecOf } from '../codecs/index.ts';
+import { codecOf, codecs } from '../codecs/index.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
 import type { OpenConnection } from '../connections/schema.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -24,15 +24,10 @@ export function nameOf({ connection, model, provider }: Omit<Target, 'format'>):
   return { connectionId: connection.id, connection: connection.name, provider: provider.id, model };
 }
 
-/** Formats to translate into, the one that says most and is served best first. */
-const translations: readonly WireFormat[] = [
-  'openai-chat',
-  'openai-responses',
-  'anthropic-messages',
-  'gemini',
-  'ollama',
-  'openai-completions',
-];
+/** Formats to translate into, the preferred one first. */
+const translations: readonly WireFormat[] = codecs
+  .filter(({ conversation }) => conversation !== null)
+  .map(({ format }) => format);
 
 /**
  * The format in which `provider` answers a request of `format`; null when nothing leads from one to the other.

@@ -5,6 +5,7 @@ import { meaningOf } from './answer/finish.ts';
 import { stream } from './answer/stream.ts';
 import { readTier, readUsage, responseTextBytes } from './answer/usage.ts';
 import { counting } from './request/counting.ts';
+import { exchange } from './request/exchange.ts';
 import { history } from './request/history.ts';
 import { translation } from './translation.ts';
 
@@ -12,8 +13,12 @@ import { translation } from './translation.ts';
 export const anthropicMessages: Codec = {
   ...translation,
   path: '/messages',
+  // Anthropic's SDKs ask for their beta surface, and Claude Code for all messages, by `?beta=true`.
+  queryParameters: ['beta'],
+  smallestRequest: { max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] },
   counting,
   history,
+  exchange,
   stream,
   answerModel: 'model',
   readUsage,

@@ -11,6 +11,7 @@ import { translation } from './translation.ts';
 export const ollama: Codec = {
   ...translation,
   path: null,
+  pathTemplate: { whole: '/api/chat', stream: '/api/chat' },
   stream,
   answerModel: 'model',
   readUsage,

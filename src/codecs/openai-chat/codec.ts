@@ -4,6 +4,7 @@ import { finishReader } from '../usage/finish-bytes.ts';
 import type { Codec } from '../wire-codec.ts';
 import { meaningOf } from './answer/finish.ts';
 import { stream } from './answer/stream.ts';
+import { exchange } from './request/exchange.ts';
 import { history } from './request/history.ts';
 import { responseTextBytes } from './text.ts';
 import { translation } from './translation.ts';
@@ -12,7 +13,9 @@ import { translation } from './translation.ts';
 export const openaiChat: Codec = {
   ...translation,
   path: '/chat/completions',
+  smallestRequest: { max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] },
   history,
+  exchange,
   stream,
   answerModel: 'model',
   readUsage: readChoiceUsage,

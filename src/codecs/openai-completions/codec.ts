@@ -11,6 +11,7 @@ import { translation } from './translation.ts';
 export const openaiCompletions: Codec = {
   ...translation,
   path: '/completions',
+  operation: 'text_completion',
   stream,
   answerModel: 'model',
   readUsage: readChoiceUsage,

@@ -8,6 +8,8 @@ export const openaiEmbeddings: Codec = {
   format: 'openai-embeddings',
   path: '/embeddings',
   pathOf: null,
+  operation: 'embeddings',
+  usualUsage: {},
   stream: null,
   conversation: null,
   requestFields: {},

@@ -17,14 +17,23 @@ const images = (bodies: MediaCodec['bodies']): MediaCodec => ({
   usageOfAnswer: imagesUsage,
 });
 
+/** The better qualities of gpt-image-1 at 1024 × 1024. */
+const picture: Partial<Usage> = { imageOutput: 4_160, images: 1 };
+
 /** `/v1/images/generations` (OpenAI API reference, `ImagesResponse`). */
 export const openaiImages: Codec = {
   ...passed('openai-images', '/images/generations', images(['json'])),
+  operation: 'image_generation',
+  usualUsage: picture,
   requestFields: { answers: ['n'] },
 };
 
 /** `/v1/images/edits`: a form with the pictures, or JSON that names them by address or file id. */
-export const openaiImageEdits = passed('openai-image-edits', '/images/edits', images(['form', 'json']));
+export const openaiImageEdits: Codec = {
+  ...passed('openai-image-edits', '/images/edits', images(['form', 'json'])),
+  operation: 'image_edit',
+  usualUsage: { imageInput: 1_000, ...picture },
+};
 
 /** Tokens where the model reports them (GPT Image), else the pictures themselves (DALL-E, FLUX, Grok). */
 function imagesUsage({ counted, kind, tail }: MediaAnswer): MediaUsage | null {

@@ -8,6 +8,8 @@ export const openaiModerations: Codec = {
   format: 'openai-moderations',
   path: '/moderations',
   pathOf: null,
+  operation: 'moderation',
+  usualUsage: {},
   stream: null,
   conversation: null,
   requestFields: {},

@@ -4,6 +4,7 @@ import { readFinishReason } from './answer/read-finish.ts';
 import { stream } from './answer/stream.ts';
 import { readTier, readUsage, responseTextBytes } from './answer/usage.ts';
 import { counting } from './request/counting.ts';
+import { exchange } from './request/exchange.ts';
 import { history } from './request/history.ts';
 import { translation } from './translation.ts';
 
@@ -13,6 +14,7 @@ export const openaiResponses: Codec = {
   path: '/responses',
   counting,
   history,
+  exchange,
   stream,
   answerModel: 'model',
   readUsage,

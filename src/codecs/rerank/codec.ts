@@ -27,6 +27,8 @@ export const rerank: Codec = {
   format: 'rerank',
   path: '/rerank',
   pathOf: null,
+  operation: 'rerank',
+  usualUsage: { searchUnits: 1 },
   stream: null,
   conversation: null,
   requestFields: {},

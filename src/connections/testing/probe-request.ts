@@ -1,4 +1,4 @@
-import { codecOf } from '../../codecs/index.ts';
+import { codecOf, codecs } from '../../codecs/index.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Provider, ProviderAuth } from '../../providers/provider.ts';
 import { upstreamUrl } from '../../providers/url.ts';
@@ -13,13 +13,6 @@ export interface ProbeRequest {
   /** Null for a list of models. */
   body: string | null;
 }
-
-/** The smallest request of a format, and that it needs no model in its body where that stands in the path. */
-const smallest: Partial<Record<WireFormat, object>> = {
-  'openai-chat': { max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] },
-  'anthropic-messages': { max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] },
-  gemini: { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 1 } },
-};
 
 /**
  * Null when the provider lists no models and no model to try is known.
@@ -39,8 +32,11 @@ export function probeRequest(
   if (modelsPath !== null && list)
     return { url: upstreamUrl(baseUrl, modelsPath, paths), headers, auth, body: null };
   const model = connection.defaultModel ?? provider.suggestedModel;
-  const format = (Object.keys(smallest) as WireFormat[]).find((one) => provider.formats[one] !== undefined);
-  if (model === null || format === undefined) return null;
+  const codec = codecs.find(
+    (one) => one.smallestRequest !== undefined && provider.formats[one.format] !== undefined,
+  );
+  if (model === null || codec === undefined) return null;
+  const { format, smallestRequest } = codec;
   const { end, members } = naming(provider, format, model);
   const url = new URL(upstreamUrl(baseUrl, provider.formats[format] ?? '', paths));
   url.pathname += end;
@@ -49,7 +45,7 @@ export function probeRequest(
     url: url.href,
     headers: { ...headers, 'content-type': 'application/json' },
     auth: provider.formatAuth?.[format] ?? auth,
-    body: JSON.stringify({ ...members, ...smallest[format] }),
+    body: JSON.stringify({ ...members, ...smallestRequest }),
   };
 }
 

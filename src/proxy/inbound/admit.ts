@@ -4,7 +4,8 @@ import { type Refusal, refusalError } from '../../budgets/refusal.ts';
 import type { BudgetReservation, ChargeScope } from '../../budgets/reservation.ts';
 import { costOf } from '../../catalog/cost.ts';
 import type { ModelPrice } from '../../catalog/price.ts';
-import { noUsage, type Usage, type WireFormat } from '../../codecs/wire-format.ts';
+import { codecOf } from '../../codecs/index.ts';
+import { noUsage, type Usage } from '../../codecs/wire-format.ts';
 import { nameOf, type Target } from '../../combos/target.ts';
 import type { Skip, Trace } from '../../combos/trace.ts';
 import { pairs } from '../../http/flat-headers.ts';
@@ -19,18 +20,6 @@ import { requestedOutput } from './requested-output.ts';
 
 /** Output that is expected of a request that sets no bound to it. */
 const USUAL_OUTPUT = 4_096;
-
-/** What answers that are no text are expected to use. A picture: the better qualities of gpt-image-1 at 1024 × 1024. */
-const usualUsage: Partial<Record<WireFormat, Partial<Usage>>> = {
-  'openai-embeddings': {},
-  'openai-moderations': {},
-  rerank: { searchUnits: 1 },
-  'openai-images': { imageOutput: 4_160, images: 1 },
-  'openai-image-edits': { imageInput: 1_000, imageOutput: 4_160, images: 1 },
-  'openai-speech': { audioOutput: 2_000 },
-  'openai-transcriptions': { audioInput: 2_000, output: 500, audioSeconds: 60 },
-  'openai-translations': { audioInput: 2_000, output: 500, audioSeconds: 60 },
-};
 
 /** What decides whether the budgets have room. */
 export interface AdmitContext {
@@ -133,7 +122,7 @@ function tokensOf(usage: Usage): number {
 /** What a request may use at most, by its size and by what it asks for. */
 function estimateOf({ body, facts: { format } }: AdmitInput): Usage {
   const input = estimateInput(body);
-  const usual = usualUsage[format];
+  const usual = codecOf(format).usualUsage;
   const answers = requestedAnswers(format, body);
   if (usual !== undefined) return { ...noUsage, input, ...times(usual, answers) };
   return { ...noUsage, input, output: (requestedOutput(format, body) ?? USUAL_OUTPUT) * answers };

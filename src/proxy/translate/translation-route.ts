@@ -1,5 +1,4 @@
 import { isOfMessages } from '../../codecs/adapt/optional-fields.ts';
-import { exchangeShapes } from '../../codecs/exchanges/shapes.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { leastKept } from '../../codecs/prompt-cache/cache-worth.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
@@ -32,8 +31,8 @@ export function translationRoute(
     refusedFields,
   }: Pick<TranslationOptions, 'prefix' | 'cacheMarks' | 'outputCap' | 'refusedFields'>,
 ): TranslationRoute | null {
-  const shape = exchangeShapes[format];
-  const list = exchangeShapes[target.format]?.list;
+  const shape = codecOf(format).exchange;
+  const list = codecOf(target.format).exchange?.list;
   const { connection, model, provider } = target;
   const { callIds } = providerDialect(provider);
   if (shape === undefined || list === undefined || prefix !== '' || callIds === 'short') return null;

@@ -8,7 +8,7 @@ import {
   isTextOrNone,
   listOfAll,
   type Shape,
-} from './shape.ts';
+} from '../../exchanges/shape.ts';
 
 const text: Shape = { type: is('text'), text: isText };
 const texts = listOfAll((part) => fits(part, text));
@@ -38,7 +38,7 @@ const questions: readonly Shape[] = [
 ];
 
 /** Requests of chat completions. */
-export const chatExchange: ExchangeShape = {
+export const exchange: ExchangeShape = {
   list: 'messages',
   side(entry) {
     if (fits(entry, answer)) return 'answer';

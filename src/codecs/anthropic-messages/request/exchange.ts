@@ -1,5 +1,5 @@
-import { isObject } from '../json/values.ts';
-import { type ExchangeShape, fits, is, isText, listOfAll, type Shape } from './shape.ts';
+import { type ExchangeShape, fits, is, isText, listOfAll, type Shape } from '../../exchanges/shape.ts';
+import { isObject } from '../../json/values.ts';
 
 const text: Shape = { type: is('text'), text: isText };
 const assistantBlocks: Readonly<Record<string, Shape>> = {
@@ -38,7 +38,7 @@ const questions: readonly Shape[] = [
 ];
 
 /** Requests of Anthropic's messages. */
-export const messagesExchange: ExchangeShape = {
+export const exchange: ExchangeShape = {
   list: 'messages',
   side(entry) {
     if (fits(entry, answer)) return 'answer';

@@ -1,4 +1,3 @@
-import { isObject } from '../json/values.ts';
 import {
   type ExchangeShape,
   fits,
@@ -8,7 +7,8 @@ import {
   isTextOrNone,
   listOfAll,
   type Shape,
-} from './shape.ts';
+} from '../../exchanges/shape.ts';
+import { isObject } from '../../json/values.ts';
 
 const ofItem: Shape = { id: isTextOrNone, status: isTextOrNone };
 const input: Shape = { type: is('input_text'), text: isText };
@@ -52,7 +52,7 @@ function isOneOf(kinds: Readonly<Record<string, Shape>>, entry: unknown): boolea
 }
 
 /** Requests of OpenAI's responses. */
-export const responsesExchange: ExchangeShape = {
+export const exchange: ExchangeShape = {
   list: 'input',
   side: (entry) => (isOneOf(answers, entry) ? 'answer' : isOneOf(questions, entry) ? 'question' : null),
   exchange: (id, name, result) => [

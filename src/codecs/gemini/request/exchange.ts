@@ -1,5 +1,13 @@
-import { isObject, type JsonObject, listOf } from '../json/values.ts';
-import { type ExchangeShape, fits, is, isText, isTextOrNone, listOfAll, type Shape } from './shape.ts';
+import {
+  type ExchangeShape,
+  fits,
+  is,
+  isText,
+  isTextOrNone,
+  listOfAll,
+  type Shape,
+} from '../../exchanges/shape.ts';
+import { isObject, type JsonObject, listOf } from '../../json/values.ts';
 
 const text: Shape = { text: isText };
 const spoken: readonly Shape[] = [
@@ -23,7 +31,7 @@ const answer: Shape = { role: is('model'), parts: partsOf(spoken) };
 const question: Shape = { role: is('user'), parts: partsOf(userParts) };
 
 /** Requests of Gemini's generateContent. */
-export const geminiExchange: ExchangeShape = {
+export const exchange: ExchangeShape = {
   list: 'contents',
   side: (entry) => (fits(entry, answer) ? 'answer' : fits(entry, question) ? 'question' : null),
   exchange: (id, name, result) => [
