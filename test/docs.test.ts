@@ -126,7 +126,7 @@ function isPath(word: string, below: string | null = null): boolean {
   if (path.search(placeholder) === -1) return matches(path) || (isExact && matches(`${below}/${path}`));
   const pattern = path
     .split(placeholder)
-    .map((part) => RegExp.escape(part))
+    .map((part) => part.replaceAll('.', '\\.'))
     .join('[^/]+');
   const members = new RegExp(`^${pattern}$`);
   return [...pathEnds].some((end) => members.test(end));
