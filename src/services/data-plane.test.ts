@@ -6,13 +6,13 @@ import type { AnyExchange } from '../http/exchange.ts';
 import type { GatewayError } from '../lib/error.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 
-interface Guest {
+interface OpenRequest {
   exchange: Pick<AnyExchange, 'response'>;
   leave(): void;
   cut(): boolean;
 }
 
-function guest(): Guest {
+function openRequest(): OpenRequest {
   const events = new EventEmitter();
   let cut = false;
   const resetAndDestroy = () => {
@@ -43,14 +43,14 @@ function opened(running = true) {
 describe('the data plane', () => {
   it('counts open requests, and stops when the last has ended', async () => {
     const { interrupted, plane, messages } = opened();
-    const [one, two] = [guest(), guest()];
+    const [one, two] = [openRequest(), openRequest()];
     plane.gate(one.exchange);
     plane.gate(two.exchange);
     assert.equal(plane.openRequests(), 2);
     const stopped = plane.stop(60_000, false);
     assert.equal(plane.status().state, 'draining');
     assert.equal(plane.status().desired, 'stopped');
-    assert.throws(() => plane.gate(guest().exchange), {
+    assert.throws(() => plane.gate(openRequest().exchange), {
       code: 'data_plane_stopped',
       status: 503,
       retryAfter: 30,
@@ -63,13 +63,13 @@ describe('the data plane', () => {
     assert.deepEqual(interrupted, []);
     assert.deepEqual([plane.status().state, plane.status().startedAt], ['stopped', null]);
     plane.start();
-    plane.gate(guest().exchange);
+    plane.gate(openRequest().exchange);
     assert.deepEqual(messages, ['draining', 'stopped', 'running']);
   });
 
   it('ends open requests in their dialect, and cuts off those without one', async () => {
     const { interrupted, plane } = opened();
-    const left = guest();
+    const left = openRequest();
     plane.gate(left.exchange);
     assert.deepEqual(await plane.stop(10, false), { interrupted: 1 });
     assert.deepEqual(
@@ -82,11 +82,11 @@ describe('the data plane', () => {
 
   it('announces that it comes back when it is restarted', async () => {
     const { plane } = opened();
-    const open = guest();
+    const open = openRequest();
     plane.gate(open.exchange);
     const stopped = plane.stop(60_000, true);
     assert.equal(plane.status().desired, 'running');
-    assert.throws(() => plane.gate(guest().exchange), { retryAfter: 5 });
+    assert.throws(() => plane.gate(openRequest().exchange), { retryAfter: 5 });
     open.leave();
     await stopped;
     plane.start();
@@ -95,7 +95,7 @@ describe('the data plane', () => {
 
   it('stays stopped when it is opened as stopped', () => {
     const { plane, messages } = opened(false);
-    assert.throws(() => plane.gate(guest().exchange), { code: 'data_plane_stopped' });
+    assert.throws(() => plane.gate(openRequest().exchange), { code: 'data_plane_stopped' });
     plane.start();
     plane.start();
     assert.deepEqual(messages, ['running']);

@@ -41,7 +41,7 @@ const LAST_BYTES_MS = 250;
 
 /** Drains and refuses within the process: the socket stays open, for the management API is behind it as well. */
 export function createGate({ onChange, interrupt, now, refusal, running }: GateInput): Gate {
-  const guests = createIndexedSet<InFlight>();
+  const inFlight = createIndexedSet<InFlight>();
   let state: 'running' | 'draining' | 'stopped' = running ? 'running' : 'stopped';
   let again = false;
   let changedAt = now();
@@ -55,14 +55,14 @@ export function createGate({ onChange, interrupt, now, refusal, running }: GateI
   return {
     admit(exchange) {
       if (state !== 'running') throw refusal(again);
-      const guest: InFlight = { slot: -1, exchange };
-      guests.add(guest);
+      const request: InFlight = { slot: -1, exchange };
+      inFlight.add(request);
       exchange.response.on('close', () => {
-        guests.remove(guest);
-        if (guests.size === 0) onEmpty();
+        inFlight.remove(request);
+        if (inFlight.size === 0) onEmpty();
       });
     },
-    openRequests: () => guests.size,
+    openRequests: () => inFlight.size,
     status: () => ({
       desired: state === 'running' || again ? 'running' : 'stopped',
       state,
@@ -82,7 +82,7 @@ export function createGate({ onChange, interrupt, now, refusal, running }: GateI
       if (state === 'stopped') return { interrupted: 0 };
       become('draining');
       await emptied(ms);
-      const interrupted = guests.size;
+      const interrupted = inFlight.size;
       if (interrupted > 0) await interruptAll();
       startedAt = null;
       become('stopped');
@@ -91,7 +91,7 @@ export function createGate({ onChange, interrupt, now, refusal, running }: GateI
   };
 
   function emptied(ms: number): Promise<void> {
-    if (guests.size === 0 || ms === 0) return Promise.resolve();
+    if (inFlight.size === 0 || ms === 0) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       onEmpty = () => {
@@ -105,7 +105,7 @@ export function createGate({ onChange, interrupt, now, refusal, running }: GateI
   async function interruptAll(): Promise<void> {
     interrupt(refusal(again));
     await new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS));
-    for (const { exchange } of guests.members()) resetConnection(exchange.response);
+    for (const { exchange } of inFlight.members()) resetConnection(exchange.response);
   }
 }
 
