@@ -48,7 +48,7 @@ async function opened(budgets: readonly BudgetRecord[], past: readonly PastUsage
 }
 
 function reservationOf(limits: Limits, keyId = 'key_1', comboId: string | null = null): BudgetReservation {
-  const reservation = limits.hold({ keyId, comboId });
+  const reservation = limits.reservationFor({ keyId, comboId });
   assert.ok(reservation, 'a budget concerns the request');
   return reservation;
 }
@@ -256,7 +256,7 @@ describe('a limit', () => {
     const through = { innerCombos: ['between', 'inner'] };
     assert.equal(take(reservationOf(limits, 'key_1', 'outer'), through), null);
     assert.equal(take(reservationOf(limits, 'key_2', 'outer'), through)?.budget.scope, 'combo');
-    assert.equal(limits.hold({ keyId: 'key_1', comboId: null }), null, 'no combo was asked for');
+    assert.equal(limits.reservationFor({ keyId: 'key_1', comboId: null }), null, 'no combo was asked for');
   });
 
   it('counts requests without a price, or refuses them', async () => {
@@ -298,7 +298,7 @@ describe('a limit', () => {
       budget({ id: 'tag', scope: 'tag', subject: 'env=ci', limit: 1 }),
       budget({ id: 'owner', scope: 'owner', subject: 'ann', metric: 'usd', limit: 1 }),
     ]);
-    const of = (tags: string[], keyId = 'key_1') => limits.hold({ keyId, comboId: null, tags });
+    const of = (tags: string[], keyId = 'key_1') => limits.reservationFor({ keyId, comboId: null, tags });
     const refusedBy = (tags: string[], keyId?: string) => {
       const reservation = of(tags, keyId);
       assert.ok(reservation);
@@ -525,9 +525,9 @@ function run(one: Step, { clock, limits, open, wrong }: World): void {
   switch (one.kind) {
     case 'ask': {
       const reservation = reservationOf(limits, one.key, 'outer');
-      const place = { ...one.way, tokens: one.tokens, usd: one.cents / 100 };
-      if (take(reservation, place) === null)
-        open.push({ reservation: reservation, tokens: one.tokens, usd: place.usd });
+      const scope = { ...one.way, tokens: one.tokens, usd: one.cents / 100 };
+      if (take(reservation, scope) === null)
+        open.push({ reservation: reservation, tokens: one.tokens, usd: scope.usd });
       return;
     }
     case 'move': {

@@ -57,13 +57,13 @@ export interface SharedBudgets extends SharedClaims {
 
 /** Budgets and limits as they stand at this moment, in memory. */
 export interface Limits {
-  /** The reservation of one request. It holds nothing before its `reserve` is called. Null where no budget counts the request. */
-  hold(request: ChargedRequest): BudgetReservation | null;
+  /** The reservation of one request, which is empty until its `reserve` is called. Null where no budget counts the request. */
+  reservationFor(request: ChargedRequest): BudgetReservation | null;
   /**
    * Reserves for up to `count` later requests, and for no more than take a small share of what is left. For none if the budgets are
    * shared with other gateways, or if one of them counts concurrency.
    */
-  holdInAdvance(request: ChargedRequest, place: ChargeScope, count: number): AdvanceReservations;
+  reserveInAdvance(request: ChargedRequest, scope: ChargeScope, count: number): AdvanceReservations;
   /** Whether a budget in USD may be charged for a request: then its price must be that of what runs. */
   isPriced(request: ChargedRequest): boolean;
   /**
@@ -119,13 +119,13 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
   };
 
   /** How many more reservations like this one take no more than a small share of what is left. */
-  const spareOf = (request: ChargedRequest, place: ChargeScope): number => {
+  const spareOf = (request: ChargedRequest, scope: ChargeScope): number => {
     const at = input.now();
-    const counters = applying(request, place);
+    const counters = applying(request, scope);
     if (input.shared !== null || counters.some(({ budget }) => budget.metric === 'concurrency')) return 0;
     return Math.min(
       ...counters.map((counter) => {
-        const { amount } = claimOf(counter, place, at);
+        const { amount } = claimOf(counter, scope, at);
         return amount === 0 ? Infinity : Math.floor(remainingAt(counter, at) / SPARE_SHARE / amount);
       }),
     );
@@ -138,9 +138,9 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
         const { scope, subject } = counter.budget;
         return { counter, subjectName: subject === null ? null : input.nameOf(scope, subject) };
       }),
-    hold: (request) => (index.mayConcern(request) ? createReservation(context, request) : null),
-    holdInAdvance: (request, place, count) =>
-      reserveInAdvance(context, request, place, Math.min(count, spareOf(request, place))),
+    reservationFor: (request) => (index.mayConcern(request) ? createReservation(context, request) : null),
+    reserveInAdvance: (request, scope, count) =>
+      reserveInAdvance(context, request, scope, Math.min(count, spareOf(request, scope))),
     isPriced: (request) => index.isPriced(request),
     countMore(request, path, began, more) {
       for (const counter of applying(request, path)) {

@@ -66,7 +66,7 @@ export interface BudgetReservation {
    * is reserved. Null: there was room.
    * @param quietly sends no notification that a budget is exceeded, because the caller tries again before it refuses the request
    */
-  reserve(place: ChargeScope, quietly?: boolean): Refusal | null | Promise<Refusal | null>;
+  reserve(scope: ChargeScope, quietly?: boolean): Refusal | null | Promise<Refusal | null>;
   /** Releases what was reserved and counts what was used; null only releases. Later calls do nothing. */
   settle(used: RequestUsage | null): void;
   /** What is left of the limits that the request is counted by, for what its answer says of them. */
@@ -96,8 +96,8 @@ export interface ReservationContext {
   applying(request: ChargedRequest, path: ChargePath | null): Counter[];
 }
 
-/** What a reservation holds. */
-interface HeldClaims {
+/** What a request has reserved. */
+interface ReservedClaims {
   claims: readonly Claim[];
   /** Null where nothing was reserved. */
   path: ChargePath | null;
@@ -114,7 +114,7 @@ function releaseAll({ shared }: ReservationContext, claims: readonly Claim[]): v
 function settleClaims(
   context: ReservationContext,
   request: ChargedRequest,
-  { claims, path }: HeldClaims,
+  { claims, path }: ReservedClaims,
   used: RequestUsage | null,
 ): void {
   const { applying, now, shared } = context;
@@ -135,35 +135,35 @@ function settleClaims(
 export function reserveInAdvance(
   context: ReservationContext,
   request: ChargedRequest,
-  place: ChargeScope,
+  scope: ChargeScope,
   count: number,
 ): AdvanceReservations {
   const { applying, now, shared } = context;
   const time = now();
-  const counters = applying(request, place);
-  const mayHold = shared === null && !counters.some((counter) => refusesUnpriced(counter, place));
-  const claims = counters.map((counter) => claimOf(counter, place, time));
+  const counters = applying(request, scope);
+  const mayReserve = shared === null && !counters.some((counter) => refusesUnpriced(counter, scope));
+  const claims = counters.map((counter) => claimOf(counter, scope, time));
   const rates = remainingLimits(counters, time);
   let reserved = 0;
-  while (mayHold && reserved < count && reserveHere(claims, time) === null) reserved += 1;
-  const held: HeldClaims = { claims, path: place };
+  while (mayReserve && reserved < count && reserveHere(claims, time) === null) reserved += 1;
+  const each: ReservedClaims = { claims, path: scope };
   return {
     count: reserved,
     rates,
-    settle: (used) => settleClaims(context, request, held, used),
-    takeOne: () => createReservation(context, request, held),
+    settle: (used) => settleClaims(context, request, each, used),
+    takeOne: () => createReservation(context, request, each),
   };
 }
 
 export function createReservation(
   context: ReservationContext,
   request: ChargedRequest,
-  held: HeldClaims = { claims: [], path: null },
+  initial: ReservedClaims = { claims: [], path: null },
 ): BudgetReservation {
   const { applying, now, shared } = context;
   /** The path of the last reservation that had room, and of the last one that was asked for. */
-  const at = { held: held.path, requested: held.path };
-  let claims = held.claims;
+  const at = { reserved: initial.path, requested: initial.path };
+  let claims = initial.claims;
   let closed = false;
 
   const release = () => {
@@ -173,7 +173,7 @@ export function createReservation(
   const answerOf = (
     noRoom: ClaimRefusal | null,
     next: readonly Claim[],
-    place: ChargeScope,
+    scope: ChargeScope,
     quietly: boolean,
   ): Refusal | null => {
     if (noRoom !== null) {
@@ -181,47 +181,47 @@ export function createReservation(
       return refusalOf(context, noRoom.claim, now(), noRoom.kind);
     }
     claims = next;
-    at.held = place;
+    at.reserved = scope;
     // It ended while others were asked.
     if (closed) release();
     return null;
   };
   return {
     rates: () => remainingLimits(applying(request, at.requested), now()),
-    reserve(place, quietly = false) {
+    reserve(scope, quietly = false) {
       const time = now();
-      at.requested = place;
-      const counters = applying(request, place);
+      at.requested = scope;
+      const counters = applying(request, scope);
       release();
-      const unpriced = counters.find((counter) => refusesUnpriced(counter, place));
+      const unpriced = counters.find((counter) => refusesUnpriced(counter, scope));
       if (unpriced !== undefined)
         return refusalOf(context, { counter: unpriced, amount: 0 }, time, 'unpriced');
-      const next = counters.map((counter) => claimOf(counter, place, time));
+      const next = counters.map((counter) => claimOf(counter, scope, time));
       const answer = shared === null ? reserveHere(next, time) : shared.reserve(next);
       return answer instanceof Promise
-        ? answer.then((noRoom) => answerOf(noRoom, next, place, quietly))
-        : answerOf(answer, next, place, quietly);
+        ? answer.then((noRoom) => answerOf(noRoom, next, scope, quietly))
+        : answerOf(answer, next, scope, quietly);
     },
     settle(used) {
       if (closed) return;
       closed = true;
-      settleClaims(context, request, { claims, path: at.held }, used);
+      settleClaims(context, request, { claims, path: at.reserved }, used);
       claims = [];
     },
   };
 }
 
-function refusesUnpriced({ budget }: Counter, place: ChargeScope): boolean {
-  return budget.metric === 'usd' && budget.unpriced === 'refuse' && place.usd() === null;
+function refusesUnpriced({ budget }: Counter, scope: ChargeScope): boolean {
+  return budget.metric === 'usd' && budget.unpriced === 'refuse' && scope.usd() === null;
 }
 
-export function claimOf(counter: Counter, place: ChargeScope, at: number): Claim {
+export function claimOf(counter: Counter, scope: ChargeScope, at: number): Claim {
   const bucket = counter.window.bucketAt(at);
   switch (counter.budget.metric) {
     case 'usd':
-      return { counter, bucket, amount: Math.ceil((place.usd() ?? 0) * NANO) };
+      return { counter, bucket, amount: Math.ceil((scope.usd() ?? 0) * NANO) };
     case 'tokens':
-      return { counter, bucket, amount: Math.ceil(place.tokens()) };
+      return { counter, bucket, amount: Math.ceil(scope.tokens()) };
     case 'requests':
     case 'concurrency':
       return { counter, bucket, amount: 1 };

@@ -19,7 +19,7 @@ export interface ProxyContext extends LateUseContext, RunContext {
   snapshot(): Snapshot;
   routing: Routing;
   accounts: Accounts;
-  limits: Pick<Limits, 'hold' | 'isPriced' | 'countMore'>;
+  limits: Pick<Limits, 'reservationFor' | 'isPriced' | 'countMore'>;
   answers: AnswerCache;
   /** What a key has used since a time, in milliseconds since the epoch, and what is left of its limits. */
   usageOf(keyId: string, since: number): Promise<KeyUsage & { limits: readonly KeyLimit[] }>;

@@ -89,10 +89,10 @@ async function together(budget: Pick<BudgetRecord, 'metric' | 'limit'>) {
   await listening;
   /** What a request of a worker holds; null where it was refused. */
   const request = async (worker: number, tokens: number): Promise<BudgetReservation | null> => {
-    const reservation = remotes[worker]?.hold({ keyId: 'key_1', comboId: null });
+    const reservation = remotes[worker]?.reservationFor({ keyId: 'key_1', comboId: null });
     assert.ok(reservation);
-    const place = { connectionId: 'c', innerCombos: [], tokens: () => tokens, usd: () => null };
-    return (await reservation.reserve(place)) === null ? reservation : null;
+    const scope = { connectionId: 'c', innerCombos: [], tokens: () => tokens, usd: () => null };
+    return (await reservation.reserve(scope)) === null ? reservation : null;
   };
   const end = (worker: number): void => inputs[worker]?.onEnd('SIGKILL');
   return { clock, counts, end, events, limits, remotes, request, workers };
@@ -170,8 +170,8 @@ describe('a limit that two workers count by reservations in advance', () => {
     for (let sent = 0; sent < 100; sent += 1) {
       clock.now += 1;
       const reservation = await request(0, 100);
-      const place = { connectionId: 'd', innerCombos: [], tokens: () => 200, usd: () => null };
-      if (sent % 2 > 0) assert.equal(await reservation?.reserve(place), null);
+      const scope = { connectionId: 'd', innerCombos: [], tokens: () => 200, usd: () => null };
+      if (sent % 2 > 0) assert.equal(await reservation?.reserve(scope), null);
       reservation?.settle({ tokens: 60, usd: null });
     }
     remotes[0]?.giveBack();

@@ -28,7 +28,7 @@ interface Fake {
 const never = new Promise<never>(() => {});
 
 /** Two workers, of whom none has joined yet. */
-function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null) {
+function pool(t: TestContext, reservationFor: WorkersInput['limits']['reservationFor'] = () => null) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const fakes: Fake[] = [];
   const files = { build: 'own' };
@@ -64,7 +64,7 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
       log: createLog({ level: 'info', pretty: false, write: (line) => lines.push(line) }),
       accessLog: null,
       now: () => 0,
-      limits: { hold },
+      limits: { reservationFor },
       journals,
       accounts: { ownStates: () => [], receivedHints: () => [] },
       hosts: new Set(),
@@ -78,8 +78,8 @@ function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null)
 }
 
 /** The same, both serving. */
-async function serving(t: TestContext, hold?: WorkersInput['limits']['hold']) {
-  const made = pool(t, hold);
+async function serving(t: TestContext, reservationFor?: WorkersInput['limits']['reservationFor']) {
+  const made = pool(t, reservationFor);
   const listening = made.workers.listen(1);
   for (const fake of made.fakes) await serve(fake);
   await listening;

@@ -29,7 +29,7 @@ export interface OwnerInput {
   accessLog: LineLog | null;
   /** Milliseconds since the epoch. */
   now(): number;
-  limits: Pick<Limits, 'hold' | 'holdInAdvance'>;
+  limits: Pick<Limits, 'reservationFor' | 'reserveInAdvance'>;
   accounts: Pick<Accounts, 'receivedHints' | 'ownStates' | 'take' | 'takeLimits'>;
   routing: Pick<Routing, 'takeSession'>;
   responses: Pick<ResponseMemory, 'get' | 'put'>;
@@ -76,7 +76,7 @@ export interface Owner {
 
 interface SpareRequest {
   request: ChargedRequest;
-  place: ChargeScope;
+  scope: ChargeScope;
   /** The number of the first. */
   first: number;
   count: number;
@@ -150,10 +150,10 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
   /** Reserves for requests to come of a worker. @returns how many there was room for, and what was left before */
   const reserveSpares = (
     { reservations }: Member,
-    { request, count, first, place }: SpareRequest,
+    { request, count, first, scope }: SpareRequest,
   ): { reserved: number; rates: readonly RemainingLimit[] } => {
-    const group = input.limits.holdInAdvance(request, place, count);
-    const reservedUsage = { tokens: place.tokens(), usd: place.usd() };
+    const group = input.limits.reserveInAdvance(request, scope, count);
+    const reservedUsage = { tokens: scope.tokens(), usd: scope.usd() };
     const one: Reservation = { settle: group.settle, own: group.takeOne, reservedUsage };
     for (let index = 0; index < group.count; index += 1) reservations.set(first + index, one);
     return { reserved: group.count, rates: group.rates };
@@ -183,22 +183,22 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
       member().listening.reject(Object.assign(new Error(message), { code }));
       return null;
     },
-    async reserve({ request, reservation: number, spares, tokens, usd, ...way }) {
+    async reserve({ request, reservation: number, spares, tokens, usd, ...path }) {
       const { reservations } = member();
       const before = reservations.get(number);
-      const reservation = before?.own() ?? input.limits.hold(request);
+      const reservation = before?.own() ?? input.limits.reservationFor(request);
       // The budget was removed a moment ago.
       if (reservation === null) return { refusal: null, rates: [], spares: 0, at: now() };
       const existing = ownReservation(reservation, before?.reservedUsage ?? null);
       reservations.set(number, existing);
-      const place = { ...way, tokens: () => tokens, usd: () => usd };
+      const scope = { ...path, tokens: () => tokens, usd: () => usd };
       let isIn = false;
       try {
-        let refusal = await reservation.reserve(place, true);
+        let refusal = await reservation.reserve(scope, true);
         // What another worker's request has given back may still be on its way.
         if (refusal?.reason === 'full') {
           await workers.flush();
-          refusal = await reservation.reserve(place);
+          refusal = await reservation.reserve(scope);
         }
         isIn = refusal === null;
         const rates = reservation.rates();
@@ -206,7 +206,7 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         const at = now();
         const mayHaveSpares = isIn && spares > 0 && workers.isRunning(member());
         const granted = mayHaveSpares
-          ? reserveSpares(member(), { request, first: number + 1, count: spares, place }).reserved
+          ? reserveSpares(member(), { request, first: number + 1, count: spares, scope }).reserved
           : 0;
         return { refusal, rates, spares: granted, at };
       } catch (error) {
@@ -222,11 +222,11 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         if (!workers.isRunning(member())) reservation.settle(null);
       }
     },
-    async reserveAhead({ request, reservation: first, spares, tokens, usd, ...way }) {
-      const place = { ...way, tokens: () => tokens, usd: () => usd };
+    async reserveAhead({ request, reservation: first, spares, tokens, usd, ...path }) {
+      const scope = { ...path, tokens: () => tokens, usd: () => usd };
       const at = now();
       if (!workers.isRunning(member())) return { rates: [], spares: 0, at };
-      const { rates, reserved } = reserveSpares(member(), { request, first, count: spares, place });
+      const { rates, reserved } = reserveSpares(member(), { request, first, count: spares, scope });
       return { rates, spares: reserved, at };
     },
     async response({ id, keyId }) {

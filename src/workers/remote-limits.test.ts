@@ -40,7 +40,7 @@ async function open({ isIn = true, metric = 'tokens' as BudgetRecord['metric'] }
   const budgets = { list: async () => [{ ...budget, metric }] };
   const limits = await openRemoteLimits({ owner, budgets, now: () => clock.now });
   const reserve = async (tokens = 100, tags: readonly string[] = []): Promise<BudgetReservation> => {
-    const reservation = limits.hold({ keyId: 'key_1', comboId: null, tags });
+    const reservation = limits.reservationFor({ keyId: 'key_1', comboId: null, tags });
     assert.ok(reservation);
     await reservation.reserve({ connectionId: 'c', innerCombos: [], tokens: () => tokens, usd: () => 1 });
     return reservation;
@@ -134,9 +134,11 @@ describe('reservations in advance', () => {
   it('are not taken by a request that ends while it waits for them', async () => {
     const { limits, questions, times, told } = await open();
     await times(7);
-    const place = { connectionId: 'c', innerCombos: [], tokens: () => 100, usd: () => 1 };
-    const [first, second] = [1, 2].map(() => limits.hold({ keyId: 'key_1', comboId: null, tags: [] }));
-    const reserved = [first, second].map((one) => one?.reserve(place));
+    const scope = { connectionId: 'c', innerCombos: [], tokens: () => 100, usd: () => 1 };
+    const [first, second] = [1, 2].map(() =>
+      limits.reservationFor({ keyId: 'key_1', comboId: null, tags: [] }),
+    );
+    const reserved = [first, second].map((one) => one?.reserve(scope));
     second?.settle({ tokens: 1, usd: 1 });
     assert.deepEqual(await Promise.all(reserved), [null, null]);
     assert.deepEqual([questions.length, questions[3]?.reservation, questions[3]?.spares], [4, 8, 7]);

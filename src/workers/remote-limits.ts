@@ -23,7 +23,7 @@ import {
 } from './spare-reservations.ts';
 
 /** The budgets and limits as a worker sees them: the owner counts, the worker knows which requests concern any. */
-export interface RemoteLimits extends Pick<Limits, 'hold' | 'isPriced'> {
+export interface RemoteLimits extends Pick<Limits, 'reservationFor' | 'isPriced'> {
   /** Reads which budgets there are. */
   reload(): Promise<void>;
   /** Gives back what is reserved for requests to come, and what those that have ended did not use. */
@@ -63,7 +63,7 @@ export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInpu
       settlements.flush();
       spares.giveBack();
     },
-    hold: (request) => (index.mayConcern(request) ? remoteReservation(own, request) : null),
+    reservationFor: (request) => (index.mayConcern(request) ? remoteReservation(own, request) : null),
     isPriced: (request) => index.isPriced(request),
     async reload() {
       index = await load();

@@ -36,7 +36,7 @@ const refusal: Refusal = {
 
 /** Budgets that have no room for some connections, and remember what they were asked. */
 function budgets(full: readonly string[], { late = false } = {}) {
-  const holds: ChargedRequest[] = [];
+  const chargedRequests: ChargedRequest[] = [];
   const scopes: { connection: string; tokens: number; usd: number | null }[] = [];
   const settled: (RequestUsage | null)[] = [];
   const reservation = {
@@ -49,22 +49,22 @@ function budgets(full: readonly string[], { late = false } = {}) {
     settle: (used: RequestUsage | null) => settled.push(used),
     rates: () => [],
   } as unknown as BudgetReservation;
-  const hold = (chargedRequest: ChargedRequest) => {
-    holds.push(chargedRequest);
+  const reservationFor = (chargedRequest: ChargedRequest) => {
+    chargedRequests.push(chargedRequest);
     return reservation;
   };
-  return { limits: { hold }, holds, scopes, settled };
+  return { limits: { reservationFor }, chargedRequests, scopes, settled };
 }
 
 describe('a request under budgets', () => {
   it('is counted by its key, its combo and its tags, and by what it used in the end', async () => {
-    const { limits, holds, scopes, settled } = budgets([]);
+    const { limits, chargedRequests, scopes, settled } = budgets([]);
     const { entry } = await outcomeOf(request({ a: [whole] }, { limits, fields: { max_tokens: 100 } }));
     assert.deepEqual(
-      holds.map(({ keyId, tags }) => [keyId, tags]),
+      chargedRequests.map(({ keyId, tags }) => [keyId, tags]),
       [['key', []]],
     );
-    assert.equal(holds[0]?.comboId, entry.comboId);
+    assert.equal(chargedRequests[0]?.comboId, entry.comboId);
     assert.ok((scopes[0]?.tokens ?? 0) > 100, 'the output that is asked for, and the input');
     assert.deepEqual(settled, [{ tokens: 4, usd: null }]);
   });
@@ -125,7 +125,7 @@ describe('a request under budgets', () => {
         rates: () => [],
         settle: (used) => void settled.push(used),
       };
-      const limits = { hold: () => reservation };
+      const limits = { reservationFor: () => reservation };
       const { targets, entry, sink } = await outcomeOf(request({ a: [fails(503)], b: [] }, { limits }));
       assert.deepEqual(
         [targets, sink.status, entry.outcome, entry.errorCode],

@@ -23,7 +23,7 @@ const USUAL_OUTPUT = 4_096;
 
 /** What decides whether the budgets have room. */
 export interface AdmitContext {
-  limits: Pick<Limits, 'hold'>;
+  limits: Pick<Limits, 'reservationFor'>;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -51,7 +51,7 @@ export interface Admitted {
 export function admit(context: AdmitContext, input: AdmitInput): Admitted | Promise<Admitted> {
   const { facts, targets } = input;
   const { comboId, principal, tags } = facts;
-  const reservation = context.limits.hold({ keyId: principal.keyId, comboId, tags });
+  const reservation = context.limits.reservationFor({ keyId: principal.keyId, comboId, tags });
   return reservation === null ? { reservation: null, targets } : reserve(context, reservation, input);
 }
 

@@ -35,8 +35,8 @@ interface Process {
   shared: SharedLimits;
   timers: Set<Timer>;
   messages: Message[];
-  /** What requests hold of its budgets. */
-  holds: Set<BudgetReservation>;
+  /** Of its open requests. */
+  reservations: Set<BudgetReservation>;
 }
 
 interface Machine {
@@ -51,7 +51,7 @@ interface Machine {
 interface Used {
   at: number;
   amount: number;
-  hold: BudgetReservation | null;
+  reservation: BudgetReservation | null;
 }
 
 export interface ClusterOptions extends Pick<BudgetRecord, 'metric' | 'period' | 'limit'> {
@@ -164,25 +164,25 @@ export async function cluster(options: ClusterOptions): Promise<Cluster> {
         .filter(({ at }) => window.counts(window.bucketAt(at), clock.now))
         .reduce((sum, { amount }) => sum + amount, 0),
     async ask(index, amount) {
-      const hold = machine(index).process?.limits.hold({ keyId: 'key_1', comboId: null });
+      const reservation = machine(index).process?.limits.reservationFor({ keyId: 'key_1', comboId: null });
       const process = machine(index).process;
-      if (hold === undefined || hold === null || process === null) return;
-      process.holds.add(hold);
-      const place = { connectionId: 'con_1', innerCombos: [], tokens: () => amount, usd: () => 0 };
-      void Promise.resolve(hold.reserve(place)).then((refusal) => {
+      if (reservation === undefined || reservation === null || process === null) return;
+      process.reservations.add(reservation);
+      const scope = { connectionId: 'con_1', innerCombos: [], tokens: () => amount, usd: () => 0 };
+      void Promise.resolve(reservation.reserve(scope)).then((refusal) => {
         if (refusal !== null) counts.set(refusal.reason, (counts.get(refusal.reason) ?? 0) + 1);
         // A gateway that is dead by now sends nothing.
         else if (machine(index).process === process)
-          used.push({ at: clock.now, amount: options.metric === 'tokens' ? amount : 1, hold });
+          used.push({ at: clock.now, amount: options.metric === 'tokens' ? amount : 1, reservation });
       });
       await settled();
     },
     async settle(which, share) {
-      const open = used.filter(({ hold }) => hold !== null)[which];
+      const open = used.filter(({ reservation }) => reservation !== null)[which];
       if (open === undefined) return;
       const tokens = share === null ? 0 : Math.round(open.amount * share);
-      open.hold?.settle(share === null ? null : { tokens, usd: 0 });
-      open.hold = null;
+      open.reservation?.settle(share === null ? null : { tokens, usd: 0 });
+      open.reservation = null;
       if (share === null || options.metric === 'concurrency') open.amount = 0;
       else if (options.metric === 'tokens') open.amount = tokens;
       await settled();
@@ -235,8 +235,8 @@ export async function cluster(options: ClusterOptions): Promise<Cluster> {
       machine(index).process = null;
       drop(process);
       for (const one of used) {
-        if (one.hold === null || !process.holds.has(one.hold)) continue;
-        one.hold = null;
+        if (one.reservation === null || !process.reservations.has(one.reservation)) continue;
+        one.reservation = null;
         if (options.metric === 'concurrency') one.amount = 0;
       }
       await settled();
@@ -246,9 +246,9 @@ export async function cluster(options: ClusterOptions): Promise<Cluster> {
       if (process === null) return;
       // Drained: its requests have ended.
       for (const one of used) {
-        if (one.hold === null || !process.holds.has(one.hold)) continue;
-        one.hold.settle({ tokens: one.amount, usd: 0 });
-        one.hold = null;
+        if (one.reservation === null || !process.reservations.has(one.reservation)) continue;
+        one.reservation.settle({ tokens: one.amount, usd: 0 });
+        one.reservation = null;
         if (options.metric === 'concurrency') one.amount = 0;
       }
       const closed = process.shared.close();
@@ -313,7 +313,7 @@ async function startProcess(
     shared: createSharedBudgets({ limits: shared, leases, newId, now, onError: assert.ifError }),
   });
   await limits.configure([budgetOf(options, null)]);
-  return { limits, shared, timers, messages, holds: new Set() };
+  return { limits, shared, timers, messages, reservations: new Set() };
 }
 
 function budgetOf({ limit, metric, period }: ClusterOptions, resetAt: number | null): BudgetRecord {

@@ -136,7 +136,7 @@ export interface RequestOptions {
   /** How the client speaks, the path that it asks, and fields of its request beside the usual ones. */
   format?: 'openai-chat' | 'anthropic-messages';
   fields?: object;
-  limits?: Pick<ProxyContext['limits'], 'hold'>;
+  limits?: Pick<ProxyContext['limits'], 'reservationFor'>;
 }
 
 /** Runs one request through the proxy without a socket, with an upstream for each connection that does what its scripts say in turn. */
@@ -201,7 +201,7 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
     ...createUpstreamQuirks(),
     accounts,
     tokens: { current: () => null, fresh: async () => '', issued: () => [] },
-    limits: { hold: () => null, isPriced: () => false, countMore() {}, ...limits },
+    limits: { reservationFor: () => null, isPriced: () => false, countMore() {}, ...limits },
     record(entry: LedgerEntry, trace: Trace | null) {
       recorded.push({ entry, trace });
       ended.resolve();
