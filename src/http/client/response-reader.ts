@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { validLines } from '../field-lines.ts';
 import { Chunks } from './chunks.ts';
 import { closedEarly, ExchangeError } from './error.ts';
 import { Payload } from './payload.ts';
-import { validLines } from '../field-lines.ts';
 import { parseFields, parseResponseHead, type ResponseHead } from './response-head.ts';
 
 /** The calls of a reader for one response. */

@@ -1,9 +1,4 @@
-import type {
-  IncomingHttpHeaders,
-  IncomingMessage,
-  OutgoingHttpHeaders,
-  Server,
-} from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../../lib/error.ts';
 import { newId } from '../../lib/id.ts';

@@ -13,8 +13,8 @@ import { refuseUpgrade, sendJson, sendRaw } from '../send.ts';
 import { type ConnectionLimit, type ConnectionLimitOptions, limitConnections } from './connection-limit.ts';
 import { discardRest } from './discard.ts';
 import { createDrain } from './drain.ts';
-import { createServer } from './node-http.ts';
 import { createFastPath, type FastPath } from './fast-path/fast-path.ts';
+import { createServer } from './node-http.ts';
 import { createPipelineLimit } from './pipeline-limit.ts';
 import { readProxyHeader } from './proxy-header.ts';
 import {
@@ -101,7 +101,11 @@ const KEEP_ALIVE_MS = 65_000;
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { limits, now = Date.now } = options;
   const open = createIndexedSet<HttpExchange>();
-  const drain = createDrain({ size: () => open.size + (http2?.open() ?? 0), members: open.members, closeIdle });
+  const drain = createDrain({
+    size: () => open.size + (http2?.open() ?? 0),
+    members: open.members,
+    closeIdle,
+  });
   const nextId = createRequestIds();
 
   const pipelines = createPipelineLimit();
@@ -229,7 +233,11 @@ function openFastPath(
     onRequest: (request, response) => serve(request, response, onRequest),
     toNode: (socket) => void readByNode.call(server, socket),
     onTimeout: (socket) =>
-      server.emit('clientError', Object.assign(new Error('timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket),
+      server.emit(
+        'clientError',
+        Object.assign(new Error('timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
+        socket,
+      ),
   });
   server.removeAllListeners('connection');
   server.on('connection', path.accept);
