@@ -651,7 +651,10 @@ describe('a connection between two requests', { timeout: 60_000 }, () => {
     });
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const [waiting, idle] = [await dial({ port, host: '127.0.0.1' }), await dial({ port, host: '127.0.0.1' })];
+    const [waiting, idle] = [
+      await dial({ port, host: '127.0.0.1' }),
+      await dial({ port, host: '127.0.0.1' }),
+    ];
     waiting.socket.write(post('a') + post('b'));
     while (answering.length < 1) await turn();
     answering[0]?.end('first');
