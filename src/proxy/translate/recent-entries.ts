@@ -2,29 +2,7 @@ import { parseJson } from '../../codecs/json/lossless.ts';
 import { isObject } from '../../codecs/json/values.ts';
 import { jsonBytes } from './json-bytes.ts';
 import { isSame } from './settled-body.ts';
-import type { Beginning, SettledRun } from './settled-conversation.ts';
-
-/**
- * A target that marks what to keep in its prompt cache looks at the last exchanges. Those that are settled are shown to it as they were
- * translated, without marks; where it sets one, the entry is written with it, and otherwise nothing is written anew.
- */
-export interface RecentEntry {
-  /** As it was translated. It is never changed. */
-  value: unknown;
-  /** It as JSON, behind a comma. */
-  json: Buffer;
-  /** The same with the mark that it got last; null where it never got one. */
-  marked: { value: unknown; json: Buffer } | null;
-}
-
-/** The last entries of a settled run. */
-export interface RecentEntries {
-  /** Where they begin in the run's translation. */
-  start: number;
-  /** Exchanges among them. */
-  exchanges: number;
-  entries: RecentEntry[];
-}
+import type { Beginning, RecentEntries, RecentEntry, SettledRun } from './settled-conversation.ts';
 
 /** What of the settled runs the target is shown. */
 export interface Shown {

@@ -1,7 +1,28 @@
 import type { ExchangeShape } from '../../codecs/exchanges/shape.ts';
 import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
-import { emptySharedTools, type RequestRoute } from '../../codecs/translate/request.ts';
-import type { RecentEntries } from './recent-entries.ts';
+import { emptySharedSettings, type RequestRoute } from '../../codecs/translate/request.ts';
+
+/**
+ * A target that marks what to keep in its prompt cache looks at the last exchanges. Those that are settled are shown to it as they were
+ * translated, without marks; where it sets one, the entry is written with it, and otherwise nothing is written anew.
+ */
+export interface RecentEntry {
+  /** As it was translated. It is never changed. */
+  value: unknown;
+  /** It as JSON, behind a comma. */
+  json: Buffer;
+  /** The same with the mark that it got last; null where it never got one. */
+  marked: { value: unknown; json: Buffer } | null;
+}
+
+/** The last entries of a settled run. */
+export interface RecentEntries {
+  /** Where they begin in the run's translation. */
+  start: number;
+  /** Exchanges among them. */
+  exchanges: number;
+  entries: RecentEntry[];
+}
 
 /** A run of exchanges, as they came and as they were translated. */
 export interface SettledRun {
@@ -76,7 +97,7 @@ export function beginningOf(
     counts: new Map(),
     settled: [],
     calls: new Set(),
-    shared: emptySharedTools(),
+    shared: emptySharedSettings(),
     tools: new Map(),
     frame: null,
     first: null,
