@@ -1,6 +1,6 @@
 import type { GatewayError } from '../lib/error.ts';
 import type { Frame, FrameSplit } from '../lib/streams/sse.ts';
-import type { SharedTools, WrittenTools } from './adapt/shared-tools.ts';
+import type { SharedSettings, WrittenTools } from './adapt/shared-tools.ts';
 import type { Readable } from './json/read-fields.ts';
 import type { JsonObject } from './json/values.ts';
 import type { Concept, ConceptNames, ConceptWords } from './model/concept.ts';
@@ -88,10 +88,10 @@ export interface ConversationCodec {
    * @param shared keeps the tools that were read, for other requests that offer the same ones; null for none
    * @throws GatewayError `invalid_request` that names the field at fault in `param`
    */
-  decodeRequest(body: JsonObject, shared?: SharedTools | null): Conversation;
+  decodeRequest(body: JsonObject, shared?: SharedSettings | null): Conversation;
   /**
    * The request body. The same conversation gives the same bytes, so that the vendor's prompt cache keeps hitting.
-   * @param unencodable receives the concepts that the format has a word for, but that the rest of this conversation rules out
+   * @param unsaid gets what the format has a word for and the rest of this conversation rules out
    * @param written what tools were written as before, for other requests that offer the same ones; null for none
    */
   encodeRequest(

@@ -22,7 +22,13 @@ import { withoutAnswerImages } from './answer-images.ts';
 import { withContextInText } from './in-text.ts';
 import { setOff } from './joined-texts.ts';
 import { mapChanged } from './map-changed.ts';
-import { type AdaptedTools, areSameTools, type SharedTools, type WrittenTools } from './shared-tools.ts';
+import {
+  type AdaptedTools,
+  areSameTools,
+  type SharedSettings,
+  type TargetRules,
+  type WrittenTools,
+} from './shared-tools.ts';
 import { isMissed, targetWords } from './target-words.ts';
 import {
   type Bridging,
@@ -58,7 +64,7 @@ interface Route {
   /** Fits a tool's schema, where that is not done anew for each. */
   fit?: FitSchema;
   /** Where what tools became is kept for other requests of the conversation; nothing is where it is absent. */
-  shared?: SharedTools;
+  shared?: SharedSettings;
   /** What is not to be said besides. */
   unwanted?: readonly Concept[];
 }
@@ -68,18 +74,15 @@ interface Route {
  * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
  */
 export function adapt(requested: Conversation, route: Route): Adapted {
-  const { dialect, from, model, owner, to, unwanted = [] } = route;
+  const { dialect, from, owner, shared, to } = route;
   const wordOf = route.wordOf ?? ((concept: Concept) => wordsOf(from.conversation)[concept] ?? concept);
-  const words = targetWords(dialect, to.conversation);
-  const own = [...(to.conversation.unsupportedBy?.(model) ?? []), ...unwanted];
-  const canExpress = (concept: Concept): boolean => words.expressible.has(concept) && !own.includes(concept);
-  const missing = [
-    ...words.missing,
-    ...own.filter((concept) => words.expressible.has(concept) && isMissed(concept)),
-  ];
-  const unsupported = [...own, ...words.refused];
+  const rules = shared?.rules ?? rulesOf(route);
+  if (shared !== undefined) shared.rules = rules;
+  const { canExpress, unsupported } = rules;
   const content = contentOf(requested);
-  const dropped = missingConcepts(requested, content, missing, wordOf, to.format);
+  const missed = () => missingConcepts(requested, content, rules.missing, wordOf, to.format);
+  const isAsBefore = shared !== undefined && requested.tools === shared.read?.tools && !asks(content, rules);
+  const dropped = [...(isAsBefore ? missedOnce(shared, missed) : missed())];
   const conversation = withContextInText(requested, content, canExpress);
   const fields = conversation.extras?.format === to.format ? null : conversation.extras?.fields;
   dropped.push(...Object.keys(fields ?? {}));
@@ -113,6 +116,29 @@ export function adapt(requested: Conversation, route: Route): Adapted {
     tools: names,
     hasMarks: content.marks,
     written: offered.written,
+  };
+}
+
+function missedOnce(shared: SharedSettings, missed: () => readonly string[]): readonly string[] {
+  shared.missed ??= missed();
+  return shared.missed;
+}
+
+/** Whether the turns themselves ask for something that this target may not be able to say. */
+function asks({ calls, marks, media, names }: Content, { missing }: TargetRules): boolean {
+  return marks || media || names || (calls && missing.includes('toolCalls'));
+}
+
+function rulesOf({ dialect, model, to, unwanted = [] }: Route): TargetRules {
+  const words = targetWords(dialect, to.conversation);
+  const own = [...(to.conversation.unsupportedBy?.(model) ?? []), ...unwanted];
+  return {
+    missing: [
+      ...words.missing,
+      ...own.filter((concept) => words.expressible.has(concept) && isMissed(concept)),
+    ],
+    unsupported: [...own, ...words.refused],
+    canExpress: (concept) => words.expressible.has(concept) && !own.includes(concept),
   };
 }
 

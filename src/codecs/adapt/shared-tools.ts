@@ -1,9 +1,10 @@
 import type { JsonObject } from '../json/values.ts';
-import type { Tool } from '../model/conversation.ts';
+import type { Concept } from '../model/concept.ts';
+import type { Conversation, Tool } from '../model/conversation.ts';
 import type { ToolTable } from './tool-names.ts';
 
-/** Entries of a request's tools, by the tool that each was written for. */
-export type WrittenTools = WeakMap<Tool, readonly JsonObject[]>;
+/** Entries of a request's tools, by the list of tools that they were written for. */
+export type WrittenTools = WeakMap<readonly Tool[], readonly JsonObject[]>;
 
 /** The tools of a conversation, adapted to a target. */
 export interface AdaptedTools {
@@ -24,34 +25,48 @@ export interface AdaptedTools {
  * What the translations of one conversation by one route keep for each other: agents send the same tools and settings with
  * every request. It is for requests that are equal in all fields but their turns. Whoever translates a single request needs none.
  */
-export interface SharedTools {
-  /** The tools in the request's own field, as they were read; null until they are. They are never changed. */
-  read: Tool[] | null;
+export interface SharedSettings {
+  /** What is said beside the turns, as it was read; null until it is. It is never changed. */
+  read: Conversation | null;
   last: AdaptedTools | null;
+  /** What the target can say; null until that is known. */
+  rules: TargetRules | null;
+  /** What is asked for beside the turns and cannot be said; null until that is known. */
+  missed: readonly string[] | null;
   /** What is not read of the fields beside the turns; null until that is known. */
   unread: readonly string[] | null;
 }
 
-/** The tools in the request's own field, read once for all requests that share them. */
-export function readOnce(shared: SharedTools | null, read: () => Tool[]): Tool[] {
+/** What a target can say to requests for one model. */
+export interface TargetRules {
+  /** Concepts that it has no word for, and that have to be looked for. */
+  missing: readonly Concept[];
+  /** Those that its format has a word for and that it refuses. */
+  unsupported: readonly Concept[];
+  canExpress(concept: Concept): boolean;
+}
+
+/** What is said beside the turns, read once for all requests that share it. */
+export function readOnce(shared: SharedSettings | null, read: () => Conversation): Conversation {
   if (shared === null) return read();
   shared.read ??= read();
   return shared.read;
 }
 
 /**
- * What a tool is written as; what it was written as before where that is known. It is never changed.
+ * What tools are written as; what they were written as before where that is known. It is never changed.
  * @param written null where nothing is kept
+ * @param write it depends on the tools and the target alone
  */
-export function writtenTool(
-  tool: Tool,
+export function writtenTools(
+  tools: readonly Tool[],
   written: WrittenTools | null,
-  write: (tool: Tool) => JsonObject[],
+  write: () => readonly JsonObject[],
 ): readonly JsonObject[] {
-  const before = written?.get(tool);
+  const before = written?.get(tools);
   if (before !== undefined) return before;
-  const entries = write(tool);
-  written?.set(tool, entries);
+  const entries = write();
+  written?.set(tools, entries);
   return entries;
 }
 

@@ -78,6 +78,7 @@ export const concepts = {
   /** Calls of an earlier turn, and their results. */
   toolCalls: {
     without: 'refuse',
+    within: 'calls',
     isRequested: (all) => somePart(all, ({ type }) => type === 'tool-call' || type === 'tool-result'),
   },
   imageInput: {

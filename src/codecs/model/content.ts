@@ -1,10 +1,12 @@
 import type { Conversation, Part } from './conversation.ts';
 
 /**
- * What the turns of a conversation have beside texts, calls and their results, found in one walk: most steps of a translation look for
+ * What the turns of a conversation have beside texts, found in one walk: most steps of a translation look for
  * something that most conversations do not have.
  */
 export interface Content {
+  /** Calls of tools, and their results. */
+  calls: boolean;
   /** Images, documents, sound. */
   media: boolean;
   /** Marks of what to keep in the prompt cache, also those of instructions and tools. */
@@ -16,7 +18,7 @@ export interface Content {
 }
 
 export function contentOf({ messages, system, tools }: Conversation): Content {
-  const content: Content = { media: false, marks: false, names: false, owned: false };
+  const content: Content = { calls: false, media: false, marks: false, names: false, owned: false };
   for (const { name, parts } of messages) {
     if (name !== undefined) content.names = true;
     for (const part of parts) {
@@ -35,6 +37,10 @@ function notePart(content: Content, part: Part): void {
     case 'file':
     case 'audio':
       content.media = true;
+      break;
+    case 'tool-call':
+    case 'tool-result':
+      content.calls = true;
       break;
     case 'native':
     case 'search':

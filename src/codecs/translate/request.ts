@@ -1,7 +1,7 @@
 import { adapt } from '../adapt/adapt.ts';
 import { hasField, withoutField } from '../adapt/optional-fields.ts';
 import { outputCapOf, withOutputCap } from '../adapt/output-cap.ts';
-import type { SharedTools } from '../adapt/shared-tools.ts';
+import type { SharedSettings } from '../adapt/shared-tools.ts';
 import type { ToolNames } from '../adapt/tool-names.ts';
 import type { TranslationCodec } from '../codec.ts';
 import { unreadFields } from '../json/read-fields.ts';
@@ -32,7 +32,7 @@ export interface RequestRoute {
   /** Fits the schema of a tool to what the target takes, where that is not done anew for each. */
   fit?: FitSchema | undefined;
   /** Where what tools became is kept for other requests of the conversation by the same route. */
-  shared?: SharedTools | undefined;
+  shared?: SharedSettings | undefined;
   /** Turns that may have fields which are not read; absent for all. */
   unknownTurns?: readonly unknown[] | undefined;
   /** The conversation that is meant by the one in the request: with earlier turns, or with an answer that was begun. */
@@ -42,8 +42,8 @@ export interface RequestRoute {
 }
 
 /** What the requests of one conversation share (`RequestRoute.shared`): nothing yet. */
-export function emptySharedTools(): SharedTools {
-  return { read: null, last: null, unread: null };
+export function emptySharedSettings(): SharedSettings {
+  return { read: null, last: null, rules: null, missed: null, unread: null };
 }
 
 /** A request in the target's format, and what is needed to bring its answer back. */

@@ -1,4 +1,4 @@
-import { readOnce, type SharedTools } from '../../adapt/shared-tools.ts';
+import { readOnce, type SharedSettings } from '../../adapt/shared-tools.ts';
 import { objectOf, textOf, textOrNull } from '../../json/values.ts';
 import { flagAt, listAt, numberAt, objectAt, textAt, wrong } from '../../json/wire-check.ts';
 import {
@@ -19,21 +19,28 @@ import { ownFields, STANDARD_ONLY } from './own-fields.ts';
 import { readChoice, readTools } from './tools-decode.ts';
 
 /** A messages request (Anthropic API reference, "Create a Message") as a conversation. */
-export function decodeRequest(body: MessagesRequest, shared: SharedTools | null = null): Conversation {
+export function decodeRequest(body: MessagesRequest, shared: SharedSettings | null = null): Conversation {
+  const all = readMessages(listAt(body, 'messages'));
+  const begin = all.findIndex(({ role }) => role !== 'system');
+  const leading = begin === -1 ? all : all.slice(0, begin);
+  const settings = readOnce(shared, () => readSettings(body));
+  const led = leading.flatMap(({ parts }) => parts).filter((part) => part.type === 'text');
+  return {
+    ...settings,
+    system: led.length === 0 ? settings.system : [...settings.system, ...led],
+    messages: leading.length === 0 ? all : all.slice(leading.length),
+  };
+}
+
+function readSettings(body: MessagesRequest): Conversation {
   const { choice, parallel } = readChoice(objectAt(body, 'tool_choice'));
   const outputConfig = objectOf<OutputConfig>(objectAt(body, 'output_config'));
   const fields = ownFields(body);
   const userId = objectOf<RequestMetadata>(objectAt(body, 'metadata')).user_id;
-  const messages = readMessages(listAt(body, 'messages'));
-  const begin = messages.findIndex(({ role }) => role !== 'system');
-  const leading = begin === -1 ? messages : messages.slice(0, begin);
   return {
     ...emptyConversation(textOf(body.model)),
-    system: [...readContent(body.system, 'system'), ...leading.flatMap(({ parts }) => parts)].filter(
-      (part) => part.type === 'text',
-    ),
-    messages: messages.slice(leading.length),
-    tools: readOnce(shared, () => readTools(listAt(body, 'tools'))),
+    system: readContent(body.system, 'system').filter((part) => part.type === 'text'),
+    tools: readTools(listAt(body, 'tools')),
     toolChoice: choice,
     parallelToolCalls: parallel,
     maxOutputTokens: numberAt(body, 'max_tokens'),

@@ -1,11 +1,11 @@
 import { knownChoice } from '../../adapt/allowed-tools.ts';
-import { type WrittenTools, writtenTool } from '../../adapt/shared-tools.ts';
+import { type WrittenTools, writtenTools } from '../../adapt/shared-tools.ts';
 import type { JsonObject } from '../../json/values.ts';
 import type { Conversation, Tool } from '../../model/conversation.ts';
 import { cacheControl } from '../../prompt-cache/cache-control.ts';
 
-export function toolList({ tools }: Conversation, written: WrittenTools | null): JsonObject[] {
-  return tools.flatMap((tool) => writtenTool(tool, written, toolOf));
+export function toolList({ tools }: Conversation, written: WrittenTools | null): readonly JsonObject[] {
+  return writtenTools(tools, written, () => tools.flatMap(toolOf));
 }
 
 const emptySchema = { type: 'object', properties: {} };

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../lib/error.ts';
-import { readOnce, type SharedTools } from '../../adapt/shared-tools.ts';
+import { readOnce, type SharedSettings } from '../../adapt/shared-tools.ts';
 import { textOf } from '../../json/values.ts';
 import { flagAt, listAt, numberAt, textAt, wrong } from '../../json/wire-check.ts';
 import { type Conversation, emptyConversation, type OutputShape } from '../../model/conversation.ts';
@@ -16,8 +16,13 @@ const CONFIG = 'generationConfig';
  * A generateContent request (Gemini API reference, "GenerateContentRequest") as a conversation. The fields `model`
  * and `stream` stand for what the wire says in the path.
  */
-export function decodeRequest(request: GeminiRequest, shared: SharedTools | null = null): Conversation {
+export function decodeRequest(request: GeminiRequest, shared: SharedSettings | null = null): Conversation {
   const body: GeminiRequest = camel(request);
+  const messages = readContents(body);
+  return { ...readOnce(shared, () => readSettings(body)), messages };
+}
+
+function readSettings(body: GeminiRequest): Conversation {
   const config: GenerationConfig = messageAt(body, CONFIG, CONFIG) ?? {};
   refuseForeign(body, config);
   const fields = ownFields(body);
@@ -25,8 +30,7 @@ export function decodeRequest(request: GeminiRequest, shared: SharedTools | null
   return {
     ...emptyConversation(textOf(body.model)),
     system: readInstruction(body.systemInstruction),
-    messages: readContents(body),
-    tools: readOnce(shared, () => readTools(body)),
+    tools: readTools(body),
     toolChoice: readChoice(messageAt(body, 'toolConfig', 'toolConfig')),
     maxOutputTokens: number('maxOutputTokens'),
     temperature: number('temperature'),

@@ -1,12 +1,14 @@
-import { type WrittenTools, writtenTool } from '../../adapt/shared-tools.ts';
+import { type WrittenTools, writtenTools } from '../../adapt/shared-tools.ts';
 import type { JsonObject } from '../../json/values.ts';
 import type { Conversation, FunctionTool, Tool, ToolChoice } from '../../model/conversation.ts';
 
 /** `tools`: all functions in one, then each of the vendor's own. */
-export function toolList({ tools }: Conversation, written: WrittenTools | null): JsonObject[] {
-  const functions = tools.flatMap((tool) =>
-    tool.kind === 'function' ? writtenTool(tool, written, () => [declarationOf(tool)]) : [],
-  );
+export function toolList({ tools }: Conversation, written: WrittenTools | null): readonly JsonObject[] {
+  return writtenTools(tools, written, () => entriesOf(tools));
+}
+
+function entriesOf(tools: readonly Tool[]): JsonObject[] {
+  const functions = tools.flatMap((tool) => (tool.kind === 'function' ? [declarationOf(tool)] : []));
   const hosted = tools.filter((tool) => functions.length === 0 || !isForeignSearch(tool)).flatMap(hostedOf);
   return [...(functions.length === 0 ? [] : [{ functionDeclarations: functions }]), ...hosted];
 }

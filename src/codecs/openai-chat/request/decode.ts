@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../lib/error.ts';
-import { readOnce, type SharedTools } from '../../adapt/shared-tools.ts';
+import { readOnce, type SharedSettings } from '../../adapt/shared-tools.ts';
 import { countIn, isObject, objectOf, textOf } from '../../json/values.ts';
 import {
   extraFields,
@@ -70,19 +70,23 @@ const knownFields: ReadonlySet<string> = new Set<keyof ChatRequest>([
 ]);
 
 /** A chat request (OpenAI API reference, "Create chat completion") as a conversation. */
-export function decodeRequest(body: ChatRequest, shared: SharedTools | null = null): Conversation {
+export function decodeRequest(body: ChatRequest, shared: SharedSettings | null = null): Conversation {
+  const { messages, system } = readMessages(listAt(body, 'messages'));
+  return { ...readOnce(shared, () => readSettings(body)), messages, system };
+}
+
+function readSettings(body: ChatRequest): Conversation {
   refuseModalities(body);
   const stream = flagAt(body, 'stream') ?? false;
   const fields = extraFields(body, knownFields);
   const search = objectAt(body, 'web_search_options');
   return {
     ...emptyConversation(textOf(body.model)),
-    ...readMessages(listAt(body, 'messages')),
-    tools: readOnce(shared, () => [
+    tools: [
       ...readTools(listAt(body, 'tools')),
       ...readTools(listAt(body, 'functions').map((called) => ({ type: 'function', function: called }))),
       ...(search === null ? [] : [searchTool(search)]),
-    ]),
+    ],
     toolChoice: readChoice(body.tool_choice ?? legacyChoice(body.function_call)),
     // A function call of old has room for one.
     parallelToolCalls:

@@ -1,5 +1,5 @@
 import { knownChoice } from '../../adapt/allowed-tools.ts';
-import { type WrittenTools, writtenTool } from '../../adapt/shared-tools.ts';
+import { type WrittenTools, writtenTools } from '../../adapt/shared-tools.ts';
 import type { JsonObject } from '../../json/values.ts';
 import type { Conversation, Tool, ToolChoice } from '../../model/conversation.ts';
 import type { Dialect } from '../../model/dialect.ts';
@@ -15,7 +15,7 @@ export function toolFields(
 ): JsonObject {
   const { parallelToolCalls, toolChoice } = conversation;
   const tools = conversation.tools.filter((tool) => tool.kind !== 'custom' || dialect.customTools);
-  const list = tools.flatMap((tool) => writtenTool(tool, written, toolOf));
+  const list = writtenTools(conversation.tools, written, () => tools.flatMap(toolOf));
   const search = tools.find((tool) => tool.kind === 'web-search' && tool.native.format === 'openai-chat');
   const searching = search?.kind === 'web-search' ? { web_search_options: search.native.value } : {};
   if (list.length === 0) return searching;

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../lib/error.ts';
-import { readOnce, type SharedTools } from '../../adapt/shared-tools.ts';
+import { readOnce, type SharedSettings } from '../../adapt/shared-tools.ts';
 import { objectOf, textOf } from '../../json/values.ts';
 import { extraFields, flagAt, listAt, numberAt, objectAt, textAt } from '../../json/wire-check.ts';
 import {
@@ -42,25 +42,29 @@ const knownFields: ReadonlySet<string> = new Set<keyof ResponsesRequest>([
 ]);
 
 /** A responses request (OpenAI API reference, "Create a model response") as a conversation. */
-export function decodeRequest(body: ResponsesRequest, shared: SharedTools | null = null): Conversation {
+export function decodeRequest(body: ResponsesRequest, shared: SharedSettings | null = null): Conversation {
   refuseState(body);
   const input = readInput(body.input);
+  const settings = readOnce(shared, () => readSettings(body));
+  return {
+    ...settings,
+    system: [...settings.system, ...input.system],
+    messages: input.messages,
+    tools: withBrought(settings.tools, input.tools),
+    namespaces: { ...input.namespaces, ...settings.namespaces },
+  };
+}
+
+function readSettings(body: ResponsesRequest): Conversation {
   const instructions = textAt(body, 'instructions');
   const text = objectOf<TextOption>(objectAt(body, 'text'));
   const withDefaults = { ...body, ...withoutDefaults(body) };
   const fields = extraFields(withDefaults, knownFields);
   return {
     ...emptyConversation(textOf(body.model)),
-    system: [
-      ...(instructions === null ? [] : [{ type: 'text' as const, text: instructions }]),
-      ...input.system,
-    ],
-    messages: input.messages,
-    tools: withBrought(
-      readOnce(shared, () => readTools(listAt(body, 'tools'), 'tools')),
-      input.tools,
-    ),
-    namespaces: { ...input.namespaces, ...namespacesIn(listAt(body, 'tools')) },
+    system: instructions === null ? [] : [{ type: 'text', text: instructions }],
+    tools: readTools(listAt(body, 'tools'), 'tools'),
+    namespaces: namespacesIn(listAt(body, 'tools')),
     toolChoice: readChoice(body.tool_choice),
     parallelToolCalls: flagAt(body, 'parallel_tool_calls'),
     maxOutputTokens: numberAt(body, 'max_output_tokens'),

@@ -1,4 +1,4 @@
-import type { WrittenTools } from '../../adapt/shared-tools.ts';
+import { type WrittenTools, writtenTools } from '../../adapt/shared-tools.ts';
 import { identifier } from '../../adapt/tool-names.ts';
 import { definedFields, type JsonObject, listOf } from '../../json/values.ts';
 import type { Concept, ConceptNames } from '../../model/concept.ts';
@@ -64,6 +64,10 @@ export function encodeRequest(
   const tools = conversation.tools.filter(
     (tool) => tool.kind !== 'native' || tool.format === 'openai-responses',
   );
+  const { namespaces } = conversation;
+  // Turns may bring descriptions of namespaces.
+  const keepsTools = Object.keys(namespaces).length === 0 ? written : null;
+  const listed = writtenTools(conversation.tools, keepsTools, () => toolList(tools, namespaces));
   const text = textOptions(conversation);
   const fields: JsonObject = {
     model: conversation.model,
@@ -72,7 +76,7 @@ export function encodeRequest(
       ...(system.length > 1 ? [systemItem(system, dialect)] : []),
       ...withSearchIds(paired(conversation.messages.flatMap((message) => items(message, dialect)))),
     ],
-    tools: tools.length === 0 ? undefined : toolList(tools, conversation.namespaces, written),
+    tools: tools.length === 0 ? undefined : listed,
     tool_choice: tools.length === 0 ? undefined : choiceOf(conversation.toolChoice, tools),
     parallel_tool_calls: tools.length === 0 ? undefined : conversation.parallelToolCalls,
     max_output_tokens: cap === null ? null : Math.max(LEAST_OUTPUT_TOKENS, cap),

@@ -1,20 +1,14 @@
-import { type WrittenTools, writtenTool } from '../../adapt/shared-tools.ts';
 import type { JsonObject } from '../../json/values.ts';
 import type { Conversation, Tool, ToolChoice } from '../../model/conversation.ts';
 
 /** Tools of one namespace stand together, where the first of them stood. */
-export function toolList(
-  tools: readonly Tool[],
-  namespaces: Conversation['namespaces'],
-  written: WrittenTools | null,
-): JsonObject[] {
-  const entriesOf = (tool: Tool) => writtenTool(tool, written, (one) => [toolOf(one)]);
+export function toolList(tools: readonly Tool[], namespaces: Conversation['namespaces']): JsonObject[] {
   const result: JsonObject[] = [];
   const groups = new Map<string, JsonObject[]>();
   for (const tool of tools) {
     const namespace = tool.kind === 'function' || tool.kind === 'custom' ? tool.namespace : undefined;
     if (namespace === undefined) {
-      result.push(...entriesOf(tool));
+      result.push(toolOf(tool));
       continue;
     }
     let group = groups.get(namespace);
@@ -29,7 +23,7 @@ export function toolList(
         tools: group,
       });
     }
-    group.push(...entriesOf(tool));
+    group.push(toolOf(tool));
   }
   return result;
 }
