@@ -44,6 +44,13 @@ export function fits(value: unknown, shape: Shape): value is JsonObject {
   return true;
 }
 
+/** Whether a value is an object that fits the shape which its `type` names. */
+export function fitsItsType(value: unknown, shapes: Readonly<Record<string, Shape>>): boolean {
+  const type = isObject(value) ? value['type'] : null;
+  const shape = typeof type === 'string' && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+  return shape !== undefined && fits(value, shape);
+}
+
 /** A test for lists whose entries all pass. */
 export function listOfAll(test: Test): Test {
   return (value) => Array.isArray(value) && value.every(test);

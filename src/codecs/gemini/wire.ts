@@ -54,6 +54,7 @@ export type ContentPart = {
   thoughtSignature?: unknown;
   thought_signature?: unknown;
   functionCall?: unknown;
+  function_call?: unknown;
   functionResponse?: unknown;
   inlineData?: unknown;
   fileData?: unknown;

@@ -1,4 +1,12 @@
-import { type ExchangeShape, fits, is, isText, listOfAll, type Shape } from '../../exchanges/shape.ts';
+import {
+  type ExchangeShape,
+  fits,
+  fitsItsType,
+  is,
+  isText,
+  listOfAll,
+  type Shape,
+} from '../../exchanges/shape.ts';
 import { isObject } from '../../json/values.ts';
 
 const text: Shape = { type: is('text'), text: isText };
@@ -21,18 +29,14 @@ const userBlocks: Readonly<Record<string, Shape>> = {
 
 /** Blocks of one of some kinds. */
 function blocksOf(kinds: Readonly<Record<string, Shape>>) {
-  return listOfAll((block) => {
-    const kind = isObject(block) ? block['type'] : null;
-    const shape = typeof kind === 'string' && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
-    return shape !== undefined && fits(block, shape);
-  });
+  return listOfAll((block) => fitsItsType(block, kinds));
 }
 
-const saidBlocks = blocksOf(assistantBlocks);
-const toldBlocks = blocksOf(userBlocks);
-const answer: Shape = { role: is('assistant'), content: (value) => isText(value) || saidBlocks(value) };
+const assistantContent = blocksOf(assistantBlocks);
+const userContent = blocksOf(userBlocks);
+const answer: Shape = { role: is('assistant'), content: (value) => isText(value) || assistantContent(value) };
 const questions: readonly Shape[] = [
-  { role: is('user'), content: (value) => isText(value) || toldBlocks(value) },
+  { role: is('user'), content: (value) => isText(value) || userContent(value) },
   // Reminders that Claude Code adds between the turns.
   { role: is('system'), content: (value) => isText(value) || texts(value) },
 ];

@@ -8,6 +8,7 @@ import {
   type Shape,
 } from '../../exchanges/shape.ts';
 import { isObject, type JsonObject, listOf } from '../../json/values.ts';
+import type { Content, ContentPart, FunctionCall } from '../wire.ts';
 
 const text: Shape = { text: isText };
 const spoken: readonly Shape[] = [
@@ -41,9 +42,10 @@ export const exchange: ExchangeShape = {
   withIds(entries, counts) {
     const named: unknown[] = [];
     for (const entry of entries) {
-      if (!isObject(entry) || !Array.isArray(entry['parts'])) return null;
+      const { parts: before }: Content = isObject(entry) ? entry : {};
+      if (!isObject(entry) || !Array.isArray(before)) return null;
       const parts: unknown[] = [];
-      for (const part of listOf(entry['parts'])) {
+      for (const part of listOf(before)) {
         const own = isObject(part) ? withId(part, counts) : null;
         if (own === null) return null;
         parts.push(own);
@@ -56,12 +58,13 @@ export const exchange: ExchangeShape = {
 
 /** A part with the id of its call; null for one that a server may read as a call by another name, or in pieces. */
 function withId(part: JsonObject, counts: Map<string, number>): JsonObject | null {
-  const { functionCall: call } = part;
-  if (call === undefined) return part['function_call'] === undefined ? part : null;
+  const { functionCall: call, function_call: otherCall }: ContentPart = part;
+  if (call === undefined) return otherCall === undefined ? part : null;
   if (!fits(call, { id: isTextOrNone, name: isText, args: (args) => args === undefined || isObject(args) }))
     return null;
-  if (call['id'] !== undefined && call['id'] !== null && call['id'] !== '') return part;
-  const name = String(call['name']);
+  const { id, name: called }: FunctionCall = call;
+  if (id !== undefined && id !== null && id !== '') return part;
+  const name = String(called);
   const ordinal = counts.get(name) ?? 0;
   counts.set(name, ordinal + 1);
   return { ...part, functionCall: { ...call, id: `call_${name}_${ordinal}` } };

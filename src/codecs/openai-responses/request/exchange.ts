@@ -1,6 +1,7 @@
 import {
   type ExchangeShape,
   fits,
+  fitsItsType,
   is,
   isNothing,
   isText,
@@ -8,7 +9,6 @@ import {
   listOfAll,
   type Shape,
 } from '../../exchanges/shape.ts';
-import { isObject } from '../../json/values.ts';
 
 const ofItem: Shape = { id: isTextOrNone, status: isTextOrNone };
 const input: Shape = { type: is('input_text'), text: isText };
@@ -45,16 +45,13 @@ const questions: Readonly<Record<string, Shape>> = {
   function_call_output: { ...ofItem, type: isText, call_id: isText, output: words },
 };
 
-function isOneOf(kinds: Readonly<Record<string, Shape>>, entry: unknown): boolean {
-  const kind = isObject(entry) ? entry['type'] : null;
-  const shape = typeof kind === 'string' && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
-  return shape !== undefined && fits(entry, shape);
-}
-
 /** Requests of OpenAI's responses. */
 export const exchange: ExchangeShape = {
   list: 'input',
-  side: (entry) => (isOneOf(answers, entry) ? 'answer' : isOneOf(questions, entry) ? 'question' : null),
+  side(entry) {
+    if (fitsItsType(entry, answers)) return 'answer';
+    return fitsItsType(entry, questions) ? 'question' : null;
+  },
   exchange: (id, name, result) => [
     { type: 'function_call', call_id: id, name, arguments: '{}' },
     { type: 'function_call_output', call_id: id, output: result },
