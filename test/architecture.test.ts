@@ -110,7 +110,6 @@ const codecModules: ReadonlySet<string> = new Set([
   'encrypted-reasoning/owner.ts',
   'encrypted-reasoning/strip.ts',
   'exchanges/shape.ts',
-  'exchanges/shapes.ts',
   'failures/error-in-answer.ts',
   'failures/overflow.ts',
   'failures/vendor-message.ts',
