@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { createIndexedSet, type IndexedMember } from '../../../lib/indexed-set.ts';
-import { type SimpleHead, simpleHead } from './head.ts';
+import { createHeadReader, type HeadReader, type SimpleHead } from './head.ts';
 import { SimpleRequest } from './request.ts';
 import { SimpleResponse, type SimpleResponseOptions } from './response.ts';
 
@@ -51,6 +51,7 @@ interface Connection extends IndexedMember {
   /** When it is closed for being too slow, on the clock of `performance.now()`; infinite while its request is answered. */
   deadline: number;
   readonly answering: SimpleResponseOptions;
+  readonly readHead: HeadReader;
   /** Stops listening to it. */
   release(): void;
 }
@@ -90,7 +91,7 @@ export function createFastPath(options: FastPathOptions): FastPath {
     if (!socket.writable) return;
     const headEnd = isPost(bytes) ? bytes.indexOf(HEAD_END) : -1;
     const isShort = headEnd !== -1 && headEnd <= limits.headerBytes;
-    const head = isShort ? simpleHead(bytes.toString('latin1', 0, headEnd)) : null;
+    const head = isShort ? connection.readHead(bytes.toString('latin1', 0, headEnd)) : null;
     if (head === null || head.length > MAX_BODY_BYTES || !options.takes(pathOf(head))) {
       handOver(connection, bytes);
       return;
@@ -175,6 +176,7 @@ export function createFastPath(options: FastPathOptions): FastPath {
         aheadBytes: 0,
         wasUsed: false,
         deadline: performance.now() + Math.min(limits.headersTimeoutMs, limits.bodyTimeoutMs),
+        readHead: createHeadReader(),
         answering: { keepAliveSeconds, date, onSent: (response) => answered(connection, response) },
         release() {
           connections.remove(connection);

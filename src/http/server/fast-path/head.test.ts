@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { fc } from '../../../../test/support/machine/properties.ts';
 import { createServer } from '../node-http.ts';
-import { type SimpleHead, simpleHead } from './head.ts';
+import { createHeadReader, type SimpleHead, simpleHead } from './head.ts';
 
 const runs = Number(process.env['FUZZ_RUNS'] ?? 300);
 
@@ -262,5 +262,54 @@ describe('the head of a simple request', () => {
     assert.equal(simpleHead('POST /a HTTP/1.1'), null);
     const many = Array.from({ length: 65 }, (_, index) => `a${index}: b`).join('\r\n');
     assert.equal(simpleHead(`POST /a HTTP/1.1\r\nContent-Length: 5\r\n${many}`), null);
+  });
+});
+
+describe('a reader of the heads of one connection', () => {
+  /** A head, and the same with another length, or with one byte changed. */
+  const nextHead = fc.oneof(
+    { weight: 2, arbitrary: head.map((text) => () => text) },
+    {
+      weight: 5,
+      arbitrary: length.map(
+        (size) => (last: string) => last.replace(/^(Content-Length:[ \t]*)\d*/m, `$1${size}`),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(fc.nat(), byte).map(([at, other]) => (last: string) => {
+        const index = at % (last.length + 1);
+        return last.slice(0, index) + other + last.slice(index + 1);
+      }),
+    },
+  );
+
+  it('reads each as if it were the first', () => {
+    let simple = 0;
+    fc.assert(
+      fc.property(head, fc.array(nextHead, { minLength: 1, maxLength: 12 }), (first, changes) => {
+        const read = createHeadReader();
+        let text = first;
+        for (const change of [(last: string) => last, ...changes]) {
+          text = change(text);
+          const expected = simpleHead(text);
+          assert.deepEqual(read(text), expected);
+          if (expected !== null) simple += 1;
+        }
+      }),
+      { numRuns: runs },
+    );
+    assert.ok(simple > runs, `${simple} were simple`);
+  });
+
+  it('gives each request fields of its own, in the order in which they came', () => {
+    const read = createHeadReader();
+    const text = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n10: 10';
+    const [first, second] = [read(text), read(text.replace(': 10\r', ': 5\r'))];
+    assert.deepEqual(first?.rawHeaders, ['Host', 'a', 'Content-Length', '10', '10', '10']);
+    assert.deepEqual(second?.rawHeaders, ['Host', 'a', 'Content-Length', '5', '10', '10']);
+    assert.deepEqual(second?.headers, { host: 'a', 'content-length': '5', 10: '10' });
+    assert.equal(first?.headers['content-length'], '10');
+    assert.equal(second?.length, 5);
   });
 });

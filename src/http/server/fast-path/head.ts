@@ -62,3 +62,58 @@ export function simpleHead(text: string): SimpleHead | null {
   if (connection.toLowerCase() !== 'keep-alive' || !digits.test(length)) return null;
   return { target, rawHeaders, headers, length: Number(length) };
 }
+
+/** Reads the heads of one connection, as `simpleHead` does. */
+export type HeadReader = (text: string) => SimpleHead | null;
+
+/** A head that was read, and what a head with another length has of it. */
+interface KnownHead {
+  /** What stands before and behind the length. */
+  before: string;
+  after: string;
+  head: SimpleHead;
+  /** In lower case. */
+  names: readonly string[];
+  /** Where `rawHeaders` has the length. */
+  lengthAt: number;
+}
+
+/** A reader that knows the last head of its connection: most clients send the same with each request, but for the length. */
+export function createHeadReader(): HeadReader {
+  let known: KnownHead | null = null;
+  return (text) => {
+    const repeated = known && repeatedHead(known, text);
+    if (repeated !== null) return repeated;
+    const head = simpleHead(text);
+    known = head && knownHead(head, text);
+    return head;
+  };
+}
+
+function knownHead(head: SimpleHead, text: string): KnownHead {
+  // Not the keys of `headers`, which begin with names that are numbers.
+  const names = head.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const lengthAt = 2 * names.indexOf('content-length') + 1;
+  const field = text.indexOf(`${LINE_END}${head.rawHeaders[lengthAt - 1]}:`);
+  const from = text.indexOf(String(head.length), field);
+  return {
+    before: text.slice(0, from),
+    after: text.slice(from + String(head.length).length),
+    head,
+    names,
+    lengthAt,
+  };
+}
+
+function repeatedHead({ after, before, head, lengthAt, names }: KnownHead, text: string): SimpleHead | null {
+  const to = text.length - after.length;
+  if (to <= before.length || text.slice(0, before.length) !== before || text.slice(to) !== after) return null;
+  const length = text.slice(before.length, to);
+  if (!digits.test(length)) return null;
+  const rawHeaders = [...head.rawHeaders];
+  rawHeaders[lengthAt] = length;
+  const headers: Record<string, string> = {};
+  for (let index = 0; index < names.length; index += 1)
+    headers[names[index] ?? ''] = rawHeaders[2 * index + 1] ?? '';
+  return { target: head.target, rawHeaders, headers, length: Number(length) };
+}
