@@ -28,7 +28,7 @@ const { events, shared, times } = runTests({
       ? named.map((file): TestProcess => ({ kind: 'alone', file: relative(root, resolve(file)) }))
       : testProcesses(globSync('{src,test,dashboard/src}/**/*.test.ts', { cwd: root }).sort()),
   // More than there are cores: many tests wait.
-  concurrency: 3,
+  concurrency: 4,
   limitMs: 1_200_000,
   closingMs: 120_000,
 });

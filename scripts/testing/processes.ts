@@ -9,6 +9,7 @@ const SHARED = ['src/**', 'dashboard/src/**', 'test/codecs/**', 'test/conformanc
 /** Files among them that need a process to themselves, and why. */
 export const ALONE: Readonly<Record<string, string>> = {
   'src/http/body/body.test.ts': 'measures the memory of its process',
+  'src/http/field-lines.test.ts': 'measures the memory of its process',
   'src/http/collection/pattern.test.ts': 'measures the processor time of its process',
 };
 
