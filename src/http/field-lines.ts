@@ -21,6 +21,13 @@ export function fieldName(written: string): string | null {
   return name;
 }
 
+const invalidValue = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** Whether a text can be the value of a field (RFC 9110, 5.5), as Node judges it. */
+export function isFieldValue(text: string): boolean {
+  return !invalidValue.test(text);
+}
+
 /** What stands in a text from one index to another, without the blanks around it. */
 export function fieldValue(text: string, from: number, to: number): string {
   let start = from;

@@ -1,3 +1,5 @@
+import { fieldName, isFieldValue } from '../field-lines.ts';
+
 /** What is sent before the body. */
 export interface RequestHead {
   method: 'POST' | 'GET' | 'DELETE';
@@ -10,8 +12,6 @@ export interface RequestHead {
 /** What is known of a body before it is sent. */
 export type BodyLength = number | 'unknown' | null;
 
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const invalidValue = /[^\t\x20-\x7e\x80-\xff]/;
 const invalidPath = /[^\x21-\x7e]/;
 /** Of one connection; a request that has them as well would be two requests to another reader (RFC 9112, 11). */
 const ownNames: ReadonlySet<string> = new Set([
@@ -44,7 +44,7 @@ export function requestHead(
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? '';
     const value = headers[index + 1] ?? '';
-    if (!isName(name) || invalidValue.test(value))
+    if (!isName(name) || !isFieldValue(value))
       throw new TypeError(`the header ${name.slice(0, 40)} is none of HTTP`);
     if (name === 'content-length') {
       if (length !== 'unknown' || declared !== 'unknown' || !/^[0-9]{1,15}$/.test(value))
@@ -57,14 +57,7 @@ export function requestHead(
   return { text: `${text}\r\n`, declared };
 }
 
-/** Names that were looked at before; the gateway sends few different ones beside those that clients invent. */
-const checkedNames = new Set<string>(['content-length']);
-const MAX_CHECKED_NAMES = 512;
-
 /** In lower case, and not one of the connection's. */
 function isName(name: string): boolean {
-  if (checkedNames.has(name)) return true;
-  if (!token.test(name) || name !== name.toLowerCase() || ownNames.has(name)) return false;
-  if (checkedNames.size < MAX_CHECKED_NAMES && name.length < 64) checkedNames.add(name);
-  return true;
+  return fieldName(name) === name && !ownNames.has(name);
 }

@@ -1,3 +1,5 @@
+import { fieldValue } from '../field-lines.ts';
+
 /**
  * Every value of a header, in order and without the blanks around it (RFC 9110, 5.5): Node keeps only the first of some
  * headers and joins the values of others.
@@ -9,20 +11,11 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const field = rawHeaders[index] ?? '';
     if (field.length === name.length && field.toLowerCase() === name)
-      values.push(trimmed(rawHeaders[index + 1] ?? ''));
+      values.push(withoutBlanks(rawHeaders[index + 1] ?? ''));
   }
   return values;
 }
 
-function trimmed(value: string): string {
-  let start = 0;
-  let end = value.length;
-  while (start < end && isBlank(value.charCodeAt(start))) start += 1;
-  while (end > start && isBlank(value.charCodeAt(end - 1))) end -= 1;
-  return value.slice(start, end);
-}
-
-/** A space or a tab. */
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x09;
+function withoutBlanks(value: string): string {
+  return fieldValue(value, 0, value.length);
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Codec } from '../../codecs/wire-codec.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
+import { ONE_PIECE_BYTES } from '../../http/server/response.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { addGatewayHeaders } from '../answer/headers.ts';
 import { type AnswerModel, modelInWhole, namedAnswer } from '../answer/model.ts';
@@ -325,9 +326,6 @@ interface PassingAnswer {
 
 /** What is read of an answer's own bytes. */
 type MeasuredAnswer = Pick<CompletedAnswer, 'answerUsage' | 'finishReason'>;
-
-/** An answer up to this size leaves in one piece with its headers. */
-const ONE_PIECE_BYTES = 16_384;
 
 /** Ends a response. Node joins a string with the headers, but sends a buffer as a piece of its own, at twice the price. */
 function endWith(response: ResponseSink, bytes: Buffer): void {

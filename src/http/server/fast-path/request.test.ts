@@ -34,7 +34,7 @@ describe('a simple request', () => {
     assert.equal(request.destroyed, false);
   });
 
-  it('can be read as any other one', async () => {
+  it('can be read as a stream, like a request of Node', async () => {
     const whole = requestOf(5);
     whole.arriveWhole(Buffer.from('hello'));
     const parts = requestOf(5);

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { fieldName, LINE_END } from '../../field-lines.ts';
+import { fieldName, isFieldValue, LINE_END } from '../../field-lines.ts';
 import type { ServerSink } from '../../response-sink.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import { chunkOf, noSniff, ONE_PIECE_BYTES } from '../response.ts';
@@ -11,7 +11,6 @@ import type { SimpleRequest } from './request.ts';
 type Framing = 'none' | 'length' | 'chunked';
 
 const LAST_CHUNK = '0\r\n\r\n';
-const invalidValue = /[^\t\x20-\x7e\x80-\xff]/;
 const [[NO_SNIFF, NO_SNIFF_VALUE]] = Object.entries(noSniff) as [[string, string]];
 
 export interface SimpleResponseOptions {
@@ -223,7 +222,7 @@ function addFields(head: Head, headers: OutgoingHttpHeaders | readonly string[])
 /** @throws TypeError */
 function addField(head: Head, written: string, value: string): void {
   const name = fieldName(written);
-  if (name === null || invalidValue.test(value))
+  if (name === null || !isFieldValue(value))
     throw new TypeError(`the header ${written.slice(0, 40)} is none of HTTP`);
   switch (name) {
     case 'content-length':
