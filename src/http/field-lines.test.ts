@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { fieldName } from './field-lines.ts';
 
-describe('the name of a field', () => {
-  it('does not keep the head in memory that it came with', () => {
+describe('the name of a header field', () => {
+  it('does not keep the head in memory that contained it', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const read = (index: number) => {
@@ -22,7 +22,7 @@ describe('the name of a field', () => {
     assert.ok(grown < 10_000_000, `${grown} bytes more`);
   });
 
-  it('is a token, in lower case, whatever else was read before', () => {
+  it('is a token in lower case, whatever was read before', () => {
     assert.equal(fieldName('Content-Type'), 'content-type');
     for (let index = 0; index < 2000; index += 1)
       assert.equal(fieldName(`X-Name-${index}`), `x-name-${index}`);

@@ -85,14 +85,14 @@ describe('readBody', () => {
   const text = Buffer.from(`{"model":"a","input":"${'größe '.repeat(20_000)}"}`);
 
   for (const [name, encode] of Object.entries(compress)) {
-    it(`undoes ${name}, also spelled in capitals and beside identity`, async () => {
+    it(`decodes ${name}, also in capitals and together with identity`, async () => {
       const plain = await post(encode(text), { 'content-encoding': name });
       assert.equal(plain.body.text, text.toString('base64'));
       const shouted = await post(encode(text), { 'content-encoding': `identity, ${name.toUpperCase()}` });
       assert.equal(shouted.body.text, text.toString('base64'));
     });
 
-    it(`calls ${name} data that is corrupt or cut an invalid request`, async () => {
+    it(`rejects corrupt or truncated ${name} data as an invalid request`, async () => {
       const encoded = encode(text);
       const cut = await post(encoded.subarray(0, encoded.length - 12), { 'content-encoding': name });
       assert.equal(cut.status, 400);
@@ -105,13 +105,13 @@ describe('readBody', () => {
     });
   }
 
-  it('undoes two codings in the reverse of their order', async () => {
+  it('decodes two codings in the reverse of their order', async () => {
     const encoded = zstdCompressSync(gzipSync(text));
     const answer = await post(encoded, { 'content-encoding': 'gzip, zstd' });
     assert.equal(answer.body.text, text.toString('base64'));
   });
 
-  it('refuses three codings and unknown ones by name', async () => {
+  it('rejects three codings, and unknown ones by name', async () => {
     const three = await post(text, { 'content-encoding': 'gzip, br, gzip' });
     assert.equal(three.status, 415);
     assert.match(three.body.message ?? '', /content-encoding names 3 codings/);
@@ -137,18 +137,18 @@ describe('readBody', () => {
     );
   });
 
-  it('keeps the pieces apart', async () => {
+  it('returns the pieces as they arrived', async () => {
     const answer = await post(Buffer.alloc(900_000, 'a'));
     assert.equal(answer.body.bytes, 900_000);
     assert.ok((outcomes.at(-1)?.pieces ?? 0) > 1);
   });
 
-  it('gives no pieces for a request without a body', async () => {
+  it('returns no pieces for a request without a body', async () => {
     const response = await fetch(`http://127.0.0.1:${port}/`);
     assert.deepEqual(await response.json(), { bytes: 0, text: '' });
   });
 
-  it('takes a body of exactly the limit and refuses one byte more, declared or chunked', async () => {
+  it('accepts a body of exactly the limit and rejects one byte more, declared or chunked', async () => {
     assert.equal((await post(Buffer.alloc(LIMIT))).status, 200);
     const declared = await post(Buffer.alloc(LIMIT + 1));
     assert.equal(declared.status, 413);
@@ -158,7 +158,7 @@ describe('readBody', () => {
     assert.equal(chunked.headers.connection, 'close');
   });
 
-  it('lets a client that sends everything before it reads see the 413', async () => {
+  it('lets a client read the 413 that sends everything before it reads', async () => {
     const size = 4 * 1024 * 1024;
     const socket = connect(port, '127.0.0.1');
     let received = '';
@@ -183,7 +183,7 @@ describe('readBody', () => {
   });
 
   for (const codings of ['gzip', 'gzip, gzip', 'zstd', 'br']) {
-    it(`stops early, in bounded memory, on a bomb of 100 MB under ${codings}`, async () => {
+    it(`stops early, in bounded memory, at a bomb of 100 MB under ${codings}`, async () => {
       let bomb: Buffer = await gzipOfZeros(100 * 1024 * 1024);
       if (codings === 'gzip, gzip') bomb = gzipSync(bomb);
       if (codings === 'zstd') bomb = zstdCompressSync(Buffer.alloc(100 * 1024 * 1024));
@@ -213,7 +213,7 @@ describe('readBody', () => {
   });
 
   for (const coding of ['identity', 'gzip']) {
-    it(`ends with client_closed when the client goes away in the middle of an ${coding} body`, async () => {
+    it(`fails with client_closed if the client leaves in the middle of an ${coding} body`, async () => {
       const socket = connect(port, '127.0.0.1');
       const outcome = nextOutcome();
       socket.write(

@@ -16,7 +16,7 @@ function cut(bytes: Buffer, size: number): Buffer[] {
 }
 
 describe('the content coding deflate', () => {
-  it('is read with and without the zlib format around it, however it is cut', async () => {
+  it('is decoded with and without the zlib header, however it is split', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 5000 }),
@@ -30,7 +30,7 @@ describe('the content coding deflate', () => {
     );
   });
 
-  it('keeps to the pace of its reader', async () => {
+  it('reads no faster than its consumer', async () => {
     const data = Buffer.alloc(20_000_000);
     const stream = createTolerantInflate({});
     stream.end(deflateRawSync(data));
@@ -42,7 +42,7 @@ describe('the content coding deflate', () => {
     assert.equal(bytes, data.length);
   });
 
-  it('fails when it is cut off or damaged', async () => {
+  it('fails if it is truncated or damaged', async () => {
     const whole = deflateSync(Buffer.from('hello '.repeat(100)));
     for (const broken of [
       whole.subarray(0, -6),

@@ -6,7 +6,7 @@ import { bodyMemory, ONE_WRITE_BYTES } from './memory.ts';
 const SIZE = 65_536;
 
 describe('the memory of a body', () => {
-  it('is freed by its last user, and not before', () => {
+  it('is freed when its last user releases it, and not before', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 50 }), (steps) => {
         const pieces = [Buffer.allocUnsafeSlow(SIZE), Buffer.allocUnsafeSlow(SIZE)];
@@ -24,7 +24,7 @@ describe('the memory of a body', () => {
     );
   });
 
-  it('frees a body whose views were cut meanwhile', () => {
+  it('is freed although its views were sliced meanwhile', () => {
     const piece = Buffer.allocUnsafeSlow(ONE_WRITE_BYTES + 1);
     const memory = bodyMemory([piece]);
     const rest = piece.subarray(10);
@@ -32,14 +32,14 @@ describe('the memory of a body', () => {
     assert.equal(rest.length, 0);
   });
 
-  it('leaves a body that is sent in one write to the collector', () => {
+  it('is left to the garbage collector if the body is sent in one write', () => {
     const half = ONE_WRITE_BYTES / 2;
     const pieces = [Buffer.allocUnsafeSlow(half), Buffer.allocUnsafeSlow(half)];
     assert.equal(bodyMemory(pieces), null);
     assert.ok(bodyMemory([...pieces, Buffer.from('a')]));
   });
 
-  it('leaves alone what is a part of other memory, and what is small', () => {
+  it('is left alone if it belongs to a larger buffer, or is small', () => {
     const whole = Buffer.alloc(2 * SIZE, 'a');
     assert.equal(bodyMemory([whole.subarray(SIZE), Buffer.allocUnsafeSlow(100), Buffer.from('pool')]), null);
     assert.equal(bodyMemory([]), null);

@@ -55,7 +55,7 @@ function scan(body: Buffer, sizes: readonly number[] = [body.length]): Read {
 const invalid = (error: unknown) => error instanceof GatewayError && error.code === 'invalid_request';
 
 describe('a form', () => {
-  it('is read the same however it is cut, and every byte comes out again', () => {
+  it('is parsed alike however it is split, and written again byte by byte', () => {
     const pieceOfData = fc.oneof(
       fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
       fc
@@ -82,7 +82,7 @@ describe('a form', () => {
     );
   });
 
-  it('gives out data as it comes, holding back no more than a boundary', () => {
+  it('passes data on as it arrives, holding back at most a boundary', () => {
     const scanner = new FormScanner(BOUNDARY);
     scanner.push(Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name=file\r\n\r\n`));
     let dataBytes = 0;
@@ -92,7 +92,7 @@ describe('a form', () => {
     assert.ok(dataBytes >= 100_000 - BOUNDARY.length - 3, String(dataBytes));
   });
 
-  it('never fails but with an error for its sender', () => {
+  it('fails only with an error for its client', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)),
       fc
@@ -144,7 +144,7 @@ describe('a form', () => {
     'has too many parts': form(Array.from({ length: 1_001 }, () => field('a', ''))).toString(),
   };
   for (const [what, body] of Object.entries(wrong)) {
-    it(`that ${what} is refused`, () => {
+    it(`is refused if it ${what}`, () => {
       assert.throws(() => scan(Buffer.from(body)), invalid);
       assert.throws(() => scan(Buffer.from(body), [3]), invalid);
     });
@@ -160,10 +160,10 @@ describe('the head of a part', () => {
     'Content-Type: text/plain\r\nContent-Disposition: form-data; name="größe"': 'größe',
   };
   for (const [head, name] of Object.entries(names)) {
-    it(`${JSON.stringify(head)} names ${name}`, () => assert.equal(partOf(head).name, name));
+    it(`${JSON.stringify(head)} gives the name ${name}`, () => assert.equal(partOf(head).name, name));
   }
 
-  it('tells a file and an encoded value', () => {
+  it('distinguishes a file from an encoded value', () => {
     const head =
       'Content-Disposition: form-data; name="f"; filename="a.wav"\r\nContent-Transfer-Encoding: base64';
     assert.deepEqual(partOf(head), { name: 'f', filename: 'a.wav', encoded: true });
@@ -190,7 +190,7 @@ describe('the head of a part', () => {
 });
 
 describe('a content-type', () => {
-  it('tells forms, JSON and others', () => {
+  it('distinguishes forms, JSON and others', () => {
     assert.deepEqual(contentTypeOf(undefined), { kind: 'json' });
     assert.deepEqual(contentTypeOf('Application/JSON; charset=utf-8'), { kind: 'json' });
     assert.deepEqual(contentTypeOf('text/plain'), { kind: 'other', text: 'text/plain' });
@@ -204,7 +204,7 @@ describe('a content-type', () => {
     });
   });
 
-  it('of a form without a usable boundary is refused', () => {
+  it('is refused if it is a form without a usable boundary', () => {
     for (const rest of [
       '',
       '; boundary=',

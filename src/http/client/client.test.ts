@@ -114,9 +114,9 @@ const answers: Readonly<Record<string, { bytes: string; as?: 'stricter' | 'RFC 9
   'a head without an end': { bytes: `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(MAX_HEAD_BYTES)}\r\n${length5}` },
 };
 
-describe('our own HTTP/1.1 client', () => {
+describe("the gateway's HTTP/1.1 client", () => {
   for (const [name, { as, bytes }] of Object.entries(answers)) {
-    it(`takes an answer with ${name} as undici does, in one piece and in many`, async () => {
+    it(`reads a response with ${name} as undici does, in one piece and in many`, async () => {
       const outcomeOf = async (client: Client) => {
         const { code, ...outcome } = await ask(client);
         await client.destroy();
@@ -134,7 +134,7 @@ describe('our own HTTP/1.1 client', () => {
     });
   }
 
-  it('takes a body whose line ends are its own behind a head that came in two pieces', async () => {
+  it('keeps the line ends of a body whose head arrived in two pieces', async () => {
     const events = 'data: {"a":1}\n\ndata: [DONE]\n\n';
     const head = `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: ${events.length}\r\n\r\n`;
     for (const at of [1, 20, head.length - 3, head.length - 1]) {
@@ -146,7 +146,7 @@ describe('our own HTTP/1.1 client', () => {
     }
   });
 
-  it('uses a connection again, and a new one after an answer that it did not ask for', async () => {
+  it('reuses a connection, but not after a response without a request', async () => {
     const client = ownClient();
     server.behave((socket) => socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${length5}`)));
     for (let time = 0; time < 3; time += 1) assert.equal((await ask(client)).body, 'hello');
@@ -162,7 +162,7 @@ describe('our own HTTP/1.1 client', () => {
     await other.destroy();
   });
 
-  it('does not use a connection that the server closes, or is about to', async () => {
+  it('does not reuse a connection that the server closes, or is about to close', async () => {
     for (const header of ['Connection: close', 'Keep-Alive: timeout=1']) {
       const client = ownClient();
       server.behave((socket) =>
@@ -175,7 +175,7 @@ describe('our own HTTP/1.1 client', () => {
     }
   });
 
-  it('sends what it is given, and frames it', async () => {
+  it('sends headers and body unchanged, and adds the framing', async () => {
     const client = ownClient();
     let received = '';
     server.behave((socket) =>
@@ -197,7 +197,7 @@ describe('our own HTTP/1.1 client', () => {
     await client.destroy();
   });
 
-  it('sends no request that another reader could take for two', async () => {
+  it('sends no request that a server could read as two', async () => {
     const client = ownClient();
     const refused = (headers: string[]) => assert.rejects(ask(client, { headers }), TypeError);
     const dispatch = (path: string) => () =>
@@ -221,7 +221,7 @@ describe('our own HTTP/1.1 client', () => {
     assert.equal(server.sockets(), 0);
   });
 
-  it('breaks off a request whose pieces are not as long as was said, or fail', async () => {
+  it('aborts a request whose body has another length than declared, or fails', async () => {
     server.behave(() => {});
     for (const pieces of [['a'], ['a', 'bc']]) {
       const client = ownClient();
@@ -239,7 +239,7 @@ describe('our own HTTP/1.1 client', () => {
     await client.destroy();
   });
 
-  it('gives an answer that comes before all of the request is sent, and does not use the connection again', async () => {
+  it('returns a response that arrives before the request is sent, and does not reuse the connection', async () => {
     const client = ownClient();
     server.behave((socket) =>
       socket.once('data', () => socket.write(`HTTP/1.1 413 Too Large\r\n${length5}`)),
@@ -254,7 +254,7 @@ describe('our own HTTP/1.1 client', () => {
     await client.destroy();
   });
 
-  it('tells once that all of a body in pieces has left, and never of one whose connection was closed', async () => {
+  it('reports once that a body in pieces was sent, and never if its connection was closed', async () => {
     const pieces = Array.from({ length: 512 }, () => Buffer.alloc(65_536, 'a'));
     const all = pieces.length * 65_536;
     const headers = ['content-length', String(all)];
@@ -296,7 +296,7 @@ describe('our own HTTP/1.1 client', () => {
     assert.equal(sent, 1);
   });
 
-  it('reads no more while it is paused, and tells the end after that', async () => {
+  it('reads nothing while it is paused, and reports the end afterwards', async () => {
     const client = ownClient();
     const all = 32 * 1024 * 1024;
     let sent = 0;
@@ -382,7 +382,7 @@ describe('our own HTTP/1.1 client', () => {
     secure.close();
   });
 
-  it('ends the connection of a request that is given up, whenever that is', async () => {
+  it('closes the connection of a request that is aborted at any time', async () => {
     const closed = Promise.withResolvers<void>();
     server.behave((socket) => {
       socket.on('close', () => closed.resolve());

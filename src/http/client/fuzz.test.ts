@@ -174,8 +174,8 @@ async function outcomeOf(client: Client, pieces: readonly string[]): Promise<Out
   return outcome;
 }
 
-describe('our own HTTP/1.1 client and undici', () => {
-  it('make the same of an answer, however its bytes are cut', async () => {
+describe("the gateway's HTTP/1.1 client and undici", () => {
+  it('read the same from a response, however its bytes are split', async () => {
     await fc.assert(
       fc.asyncProperty(answer, fc.array(fc.nat(), { maxLength: 6 }), async (bytes, places) => {
         const theirs = await outcomeOf(undiciPool(server.origin), [bytes]);
@@ -191,7 +191,7 @@ describe('our own HTTP/1.1 client and undici', () => {
     );
   });
 
-  it('sends each request once, and gives each its own answer, whenever servers close', async () => {
+  it('send each request once, and give each its own response, whenever servers close', async () => {
     const ways = fc.array(fc.constantFrom(...Object.keys(waysToAnswer)), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(ways, fc.integer({ min: 1, max: 3 }), async (plan, atOnce) => {

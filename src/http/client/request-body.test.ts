@@ -63,15 +63,15 @@ async function sendUntil(way: keyof typeof ways, writes: number) {
   return { result, socket, waiting, bytes };
 }
 
-describe('the pieces of a body', () => {
+describe('the pieces of a request body', () => {
   for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
-    it(`that ${way} are sent once the last write was taken, and not before`, async () => {
+    it(`that ${way} count as sent once the last write was taken, and not before`, async () => {
       const { bytes, result } = await sendUntil(way, Number.POSITIVE_INFINITY);
       assert.equal(result.sent, true);
       assert.ok(bytes >= head.length + 5 * SIZE, String(bytes));
     });
 
-    it(`that ${way} are not sent where the socket is closed or fails meanwhile`, async () => {
+    it(`that ${way} do not count as sent if the socket closes or fails meanwhile`, async () => {
       const closed = await sendUntil(way, 1);
       assert.equal(closed.result.sent, null);
       closed.socket.destroy();
@@ -83,7 +83,7 @@ describe('the pieces of a body', () => {
       assert.equal(failed.result.sent, false);
     });
 
-    it(`that ${way} are not sent to a socket that was closed before`, async () => {
+    it(`that ${way} do not count as sent on a socket that was closed before`, async () => {
       const { socket } = slowSocket();
       socket.destroy();
       const { declared, make } = ways[way];

@@ -59,7 +59,7 @@ function refusal(...filters: string[]): GatewayError {
   return assert.fail(`was taken: ${filters.join(' & ')}`);
 }
 
-describe('filters', () => {
+describe('a filter', () => {
   const cases: readonly [filters: string[], names: string[]][] = [
     [["state='running'"], ['mcp', 'store']],
     [['state = "running"', 'restarts>0'], ['mcp']],
@@ -102,7 +102,7 @@ describe('filters', () => {
     ],
   ];
   for (const [filters, expected] of cases) {
-    it(`find by ${filters.join(' & ')}`, () => assert.deepEqual(names(...filters), expected));
+    it(`selects by ${filters.join(' & ')}`, () => assert.deepEqual(names(...filters), expected));
   }
 
   const refused: readonly [filter: string, complaint: RegExp][] = [
@@ -131,7 +131,7 @@ describe('filters', () => {
     ['name=~(?=a)', /only "\(\?:"/],
   ];
   for (const [filter, complaint] of refused) {
-    it(`refuse ${filter}`, () => {
+    it(`is refused: ${filter}`, () => {
       const error = refusal(filter);
       assert.equal(error.code, 'invalid_request');
       assert.equal(error.param, 'filter[]');
@@ -139,14 +139,14 @@ describe('filters', () => {
     });
   }
 
-  it('answer alike for what does not exist and for what is hidden', () => {
+  it('gives the same error for an unknown attribute and a hidden one', () => {
     const [unknown, hidden] = [refusal("nope12='x'"), refusal("secret='x'")];
     assert.equal(hidden.message.replace('secret', 'nope12'), unknown.message);
   });
 
-  it('take no more than some dozens', () => assert.match(refusal(...Array(51).fill('name=a')).message, /50/));
+  it('is refused after fifty others', () => assert.match(refusal(...Array(51).fill('name=a')).message, /50/));
 
-  it('are never refused with anything but a GatewayError', () => {
+  it('is refused with a GatewayError and nothing else', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         'name',
@@ -178,7 +178,7 @@ describe('filters', () => {
     );
   });
 
-  it('have wildcards that stand for any characters', () => {
+  it('has wildcards that match any characters', () => {
     const unit = fc.constantFrom('a', 'b', '*', '%');
     const pattern = fc.string({ unit, minLength: 1, maxLength: 6 });
     const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 6 });
@@ -193,7 +193,7 @@ describe('filters', () => {
     );
   });
 
-  it('find what a comparison by hand finds', () => {
+  it('selects what a comparison in JavaScript selects', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', "'", '"', ',', ']', ' ', '/'), maxLength: 4 });
     const holds: Record<string, (one: string | number, other: string | number) => boolean> = {
       '==': (one, other) => one === other,

@@ -26,7 +26,7 @@ describe('input', () => {
     extra: z.looseObject({ known: z.string() }).optional(),
   });
 
-  it('comes as its schema has it', () => {
+  it('is returned as its schema parses it', () => {
     const input = { name: ' a ', labels: { b: 'c' }, extra: { known: 'd', other: [1] } };
     assert.deepEqual(validated(schema, input), { ...input, name: 'a' });
   });
@@ -52,13 +52,13 @@ describe('input', () => {
       ));
   }
 
-  it('names the place in a list', () =>
+  it('has the position in a list in its error', () =>
     assert.equal(
       refusedAt(() => validated(schema, { name: '' }, 'resources[2]')),
       'resources[2].name',
     ));
 
-  it('is never refused with anything but a GatewayError', () => {
+  it('is refused with a GatewayError and nothing else', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         try {
@@ -70,7 +70,7 @@ describe('input', () => {
     );
   });
 
-  it('is refused where it is too deep to walk through', () => {
+  it('is refused if it is nested too deep', () => {
     checkDepth(JSON.parse(`${'['.repeat(60)}${']'.repeat(60)}`));
     const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
     assert.equal(
@@ -83,7 +83,7 @@ describe('input', () => {
 describe('a list of edits', () => {
   const row = { id: 'x', name: 'a', labels: { team: 'b', tier: { level: 1 } } };
 
-  it('comes to the members that it changes', () => {
+  it('becomes the fields that it changes', () => {
     const edits = [
       { action: 'edit', path: 'name', value: 'c' },
       { action: 'add', path: '/limit', value: 5 },
@@ -123,7 +123,7 @@ describe('a list of edits', () => {
   }
 });
 
-describe('the ETag of a member', () => {
+describe('the ETag of a resource', () => {
   const row = { id: 'x', state: 'running', uptime_seconds: 5, last_used_at: null };
   const tag = (members: object, revision: string | null = null) =>
     etagOf({ ...row, ...members }, { ...row, ...members }, revision);
@@ -137,13 +137,13 @@ describe('the ETag of a member', () => {
     }
   };
 
-  it('is the same for the same, in whatever order', () => {
+  it('is equal for equal resources, in whatever order their fields are', () => {
     const { id, ...rest } = row;
     assert.equal(etagOf(row, row, null), etagOf({ ...rest, id }, { ...rest, id }, null));
     assert.match(tag({}), /^"[0-9a-f]{24}\.[0-9a-f]{24}"$/);
   });
 
-  it('lets only those change a member who saw its last change', () => {
+  it('lets a client change a resource only if it has seen the last change', () => {
     const seen = tag({});
     assert.ok(matches(seen, { uptime_seconds: 9, last_used_at: 'now' }), 'what it measured is no change');
     assert.ok(!matches(seen, { state: 'stopped' }));
@@ -153,13 +153,13 @@ describe('the ETag of a member', () => {
     for (const header of ['', '"', 'x', '"."', ',']) assert.ok(!matches(header, {}));
   });
 
-  it('goes by the count of changes where there is one', () => {
+  it('depends only on the number of changes, if there is one', () => {
     const seen = tag({}, '7');
     assert.ok(matches(seen, { state: 'stopped' }, '7'));
     assert.ok(!matches(seen, {}, '8'));
   });
 
-  it('tells whether a copy is what would be sent', () => {
+  it('shows whether a copy is still current', () => {
     const seen = tag({});
     assert.ok(isFresh(seen, tag({ uptime_seconds: 6 })));
     assert.ok(isFresh(`W/${seen}`, seen));

@@ -11,7 +11,7 @@ function matches(source: string, text: string, ignoreCase = false): boolean {
   return isIn(compilePattern(source, ignoreCase), text, { steps: plenty });
 }
 
-describe('patterns', () => {
+describe('a pattern', () => {
   const cases: readonly [source: string, yes: string[], no: string[]][] = [
     ['', ['', 'a'], []],
     ['abc', ['abc', 'xabcx'], ['ab', 'acb']],
@@ -28,19 +28,19 @@ describe('patterns', () => {
     ['^[\\]\\\\]$', [']', '\\'], ['a']],
   ];
   for (const [source, yes, no] of cases) {
-    it(`find /${source}/`, () => {
+    it(`matches as /${source}/ does`, () => {
       for (const text of yes) assert.ok(matches(source, text), `in ${JSON.stringify(text)}`);
       for (const text of no) assert.ok(!matches(source, text), `not in ${JSON.stringify(text)}`);
     });
   }
 
-  it('ignore case where asked to, in classes too', () => {
+  it('ignores case if asked to, also in classes', () => {
     assert.ok(matches('^aB[c-d]é$', 'AbDÉ', true));
     assert.ok(!matches('[^a]', 'A', true));
     assert.ok(!matches('a', 'A'));
   });
 
-  it('agree with those of JavaScript', () => {
+  it('matches what the same pattern of JavaScript matches', () => {
     const leaf = fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '\\d', '\\W', '^', '$', '1');
     const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
       pattern: fc.oneof(
@@ -63,13 +63,13 @@ describe('patterns', () => {
     );
   });
 
-  it('take no time that grows faster than the text', () => {
+  it('takes time that grows no faster than the text', () => {
     const text = `${'a'.repeat(5_000)}!`;
     for (const source of ['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', 'a*a*a*a*a*a*b', '(.*)*x'])
       assert.ok(withinCpu(1_000, source, () => !matches(source, text)));
   });
 
-  it('stop when the budget of the query is spent', () => {
+  it('stops when the step budget of the query is used up', () => {
     const pattern = compilePattern('(.*){50}x', false);
     assert.throws(() => isIn(pattern, 'a'.repeat(10_000), { steps: 10_000 }), isRefusal);
   });
@@ -89,7 +89,7 @@ describe('patterns', () => {
     return Math.min(...costs);
   };
 
-  it('charge what they cost', () => {
+  it('counts steps in proportion to the time that they take', () => {
     const plain = costOfSteps('b', false);
     const costly: readonly string[] = [
       `[${'q'.repeat(238)}]{1}`,
@@ -126,10 +126,11 @@ describe('patterns', () => {
   ];
   const large = ['((a{1000}){1000}){1000}', 'a{5000}', 'x'.repeat(300), '('.repeat(200)];
   for (const source of [...refused, ...large]) {
-    it(`refuse ${source.slice(0, 30)}`, () => assert.throws(() => compilePattern(source, false), isRefusal));
+    it(`is refused: ${source.slice(0, 30)}`, () =>
+      assert.throws(() => compilePattern(source, false), isRefusal));
   }
 
-  it('take nothing often without taking long', () => {
+  it('may match the empty text many times without taking long', () => {
     assert.ok(matches('(((((){1000}){1000}){1000}){1000}){1000}', ''));
   });
 });

@@ -26,13 +26,13 @@ function page(query: string, rows: Row[]): Record<string, unknown> {
 }
 
 describe('the query of a collection', () => {
-  it('asks for everything in pages of a thousand when nothing is said', () => {
+  it('asks for everything in pages of a thousand by default', () => {
     const { params: _, ...listing } = parse('');
     const query = { groups: [], sort: [], ignoreCase: false, limit: 1000, offset: 0 };
     assert.deepEqual(listing, { query, filtered: false, expand: false, attributes: null, hide: false });
   });
 
-  it('reads all that can be said', () => {
+  it('has all its parameters read', () => {
     const listing = parse(
       'limit=2&offset=4&sort_by=size,name&sort_order=desc,asc&sort_options=ignore_case&expand=resources&attributes=name,%20href&hide=resources&filter[]=size>1',
     );
@@ -46,12 +46,12 @@ describe('the query of a collection', () => {
     assert.deepEqual([query.limit, query.offset], [2, 4]);
   });
 
-  it('has one order for all it sorts by', () => {
+  it('has one sort order for all attributes that it sorts by', () => {
     const { sort } = parse('sort_by=size,name&sort_order=descending').query;
     assert.ok(sort.every(({ descending }) => descending));
   });
 
-  it('clamps a page that is too large', () => assert.equal(parse('limit=100000').query.limit, 1000));
+  it('has a page size of at most a thousand', () => assert.equal(parse('limit=100000').query.limit, 1000));
 
   const refused: readonly [query: string, param: string][] = [
     ['limit=0', 'limit'],
@@ -83,7 +83,7 @@ describe('the query of a collection', () => {
       ));
   }
 
-  it('is never refused with anything but a GatewayError', () => {
+  it('is refused with a GatewayError and nothing else', () => {
     const name = fc.constantFrom(
       'limit',
       'offset',
@@ -110,7 +110,7 @@ describe('a page of a collection', () => {
   const thing = (id: string, size: number | null = null): Row => ({ id, name: id, size, labels: [] });
   const seven = 'gfedcba'.split('').map((id) => thing(id));
 
-  it('has counts and links to the others', () => {
+  it('has counts and links to the other pages', () => {
     const { links, resources, ...counts } = page('limit=2&offset=2&sort_by=name', seven);
     assert.deepEqual(counts, { name: 'things', count: 7, subcount: 2, pages: 4 });
     assert.deepEqual(
@@ -127,12 +127,12 @@ describe('a page of a collection', () => {
     });
   });
 
-  it('is the last one only where it has members', () => {
+  it('is the last one only if it has resources', () => {
     const { links } = page('limit=3', seven.slice(0, 6));
     assert.equal((links as Record<string, string>)['last'], '/api/v1.0.0/things?limit=3&offset=3');
   });
 
-  it('counts what fits a filter apart', () => {
+  it('counts the resources that match a filter separately', () => {
     const { links, resources, ...counts } = page("filter[]=name=['a','b','c']&limit=2&offset=0", seven);
     assert.deepEqual(counts, { name: 'things', count: 7, subcount: 2, subquery_count: 3, pages: 2 });
     const { next } = links as Record<string, string>;
@@ -140,34 +140,34 @@ describe('a page of a collection', () => {
     assert.equal((resources as Row[]).length, 2);
   });
 
-  it('leads back from behind the end', () => {
+  it('links to the last page if it is beyond the end', () => {
     const { links, subcount } = page('limit=2&offset=100', seven);
     assert.equal(subcount, 0);
     assert.match(String((links as Record<string, string>)['previous']), /offset=6$/);
     assert.ok(!Object.hasOwn(links as object, 'next'));
   });
 
-  it('of nothing has no pages', () => {
+  it('has no pages if the collection is empty', () => {
     const { links, ...counts } = page('hide=resources', []);
     assert.deepEqual(counts, { name: 'things', count: 0, subcount: 0, pages: 0 });
     assert.ok(links);
   });
 
-  it('puts what is missing last in either order, and keeps what sorts alike', () => {
+  it('sorts missing values last in either order, and keeps the order of equal ones', () => {
     const rows = [thing('x'), thing('b', 2), thing('y'), thing('a', 2), thing('c', 10)];
     const ids = (query: string) => (page(query, rows)['resources'] as Row[]).map(({ id }) => id).join('');
     assert.equal(ids('sort_by=size'), 'bacxy');
     assert.equal(ids('sort_by=size&sort_order=desc'), 'cbaxy');
   });
 
-  it('ignores case where asked to', () => {
+  it('ignores case if asked to', () => {
     const rows = ['b', 'B', 'a', 'C'].map((id) => thing(id));
     const ids = (query: string) => (page(query, rows)['resources'] as Row[]).map(({ id }) => id).join('');
     assert.equal(ids('sort_by=name'), 'BCab');
     assert.equal(ids('sort_by=name&sort_options=ignore_case'), 'abBC');
   });
 
-  it('together with the others has every member once', () => {
+  it('contains each resource exactly once together with the other pages', () => {
     fc.assert(
       fc.property(fc.nat({ max: 30 }), fc.integer({ min: 1, max: 7 }), (count, limit) => {
         const rows = Array.from({ length: count }, (_, index) => thing(String(index), (index * 7) % 5));

@@ -59,7 +59,7 @@ async function dial(port: number) {
 }
 
 describe('HTTP/2 on the port of HTTP/1.1', () => {
-  it('is told by its preface, however that is cut', async () => {
+  it('is recognized by its preface, however that is split', async () => {
     const { port } = await start();
     const request = await http2Client(port);
     assert.deepEqual(JSON.parse((await request({ ':path': '/' })).body), { version: '2.0' });
@@ -75,7 +75,7 @@ describe('HTTP/2 on the port of HTTP/1.1', () => {
     socket.destroy();
   });
 
-  it('is no end of an HTTP/1.1 request that came before, and is refused where it is not served', async () => {
+  it('is refused after an HTTP/1.1 request on the same connection, and if it is not served', async () => {
     const { port } = await start();
     const late = await dial(port);
     late.socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n');
@@ -89,7 +89,7 @@ describe('HTTP/2 on the port of HTTP/1.1', () => {
     assert.match(refused.received().toString(), /^HTTP\/1\.1 400 /);
   });
 
-  it('has as much time for a preface and a body as HTTP/1.1', async () => {
+  it('has the timeouts of HTTP/1.1 for a preface and a body', async () => {
     const held = holding();
     const { port } = await start(held);
     const slow = await dial(port);
@@ -106,7 +106,7 @@ describe('HTTP/2 on the port of HTTP/1.1', () => {
     request.close();
   });
 
-  it('drains: what is open goes on, and nothing new is taken', async () => {
+  it('finishes open requests during a drain, and accepts no new ones', async () => {
     const held = holding();
     const { port, server } = await start(held);
     const request = await http2Client(port);
@@ -122,7 +122,7 @@ describe('HTTP/2 on the port of HTTP/1.1', () => {
     await request.closed;
   });
 
-  it('ends at once with the server', async () => {
+  it('ends when the server closes', async () => {
     const held = holding();
     const { port, server } = await start(held);
     const request = await http2Client(port);
@@ -133,7 +133,7 @@ describe('HTTP/2 on the port of HTTP/1.1', () => {
     await request.closed;
   });
 
-  it('counts among the connections: an idle one makes room, a busy one does not', async () => {
+  it('counts as a connection: an idle one is closed for a new one, a busy one is not', async () => {
     const held = holding();
     const { port } = await start({ ...held, connections: { max: 2, isProbe: () => false } });
     const busy = await http2Client(port);
@@ -149,7 +149,7 @@ describe('HTTP/2 on the port of HTTP/1.1', () => {
     for (const { close } of [busy, third]) close();
   });
 
-  it('answers what a handler throws, and ends an answer that it had begun', async () => {
+  it('answers an error that a handler throws, and resets a response that had begun', async () => {
     const reported: unknown[] = [];
     const { port } = await start({
       onError: (error) => reported.push(error),
@@ -168,7 +168,7 @@ describe('HTTP/2 on the port of HTTP/1.1', () => {
     request.close();
   });
 
-  it('has the headers that HTTP/1.1 would have', () => {
+  it('sends the headers that HTTP/1.1 would send', () => {
     const pseudo = [':method', 'GET', ':authority', 'a:1', ':path', '/', 'accept', '*/*'];
     assert.deepEqual(plainHeaders(pseudo), ['host', 'a:1', 'accept', '*/*']);
     assert.deepEqual(plainHeaders([...pseudo, 'host', 'a:1']), ['accept', '*/*', 'host', 'a:1']);

@@ -13,8 +13,8 @@ const nowhere = () => null;
 /** Every way in which a URL may spell an address, as URL parsers read it. */
 const hostOf = (spelling: string) => new URL(`http://${spelling}/`).hostname;
 
-describe('where requests are not sent', () => {
-  it('is where clouds hand out credentials, however the address is spelt', () => {
+describe('an address that requests may not go to', () => {
+  it('is one where clouds provide credentials, in every spelling', () => {
     for (const spelling of [
       '169.254.169.254',
       '2852039166',
@@ -41,7 +41,7 @@ describe('where requests are not sent', () => {
       assert.notEqual(hostRefusal(hostOf(spelling), 80, nowhere), null, spelling);
   });
 
-  it('is nowhere else: model servers run in networks of one’s own', () => {
+  it('is not one of a private network, where model servers run', () => {
     for (const spelling of [
       '127.0.0.1',
       'localhost',
@@ -67,7 +67,7 @@ describe('where requests are not sent', () => {
       );
   });
 
-  it('is this gateway itself', () => {
+  it('is one of this gateway itself', () => {
     const loopback = () => ({ host: '127.0.0.1', port: 20_128 });
     const own = [
       '127.0.0.1',
@@ -98,7 +98,7 @@ describe('where requests are not sent', () => {
   });
 });
 
-describe('a name', () => {
+describe('a host name', () => {
   const resolvingTo =
     (...addresses: string[]): Parameters<typeof guardedLookup>[2] =>
     (_name, _options, done) =>
@@ -107,7 +107,7 @@ describe('a name', () => {
         addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
       );
 
-  it('is resolved to what may be asked, and an error where nothing may', async () => {
+  it('resolves to its allowed addresses, and fails if it has none', async () => {
     const resolve = (all: boolean, ...addresses: string[]) =>
       new Promise((done, failed) => {
         const lookup = guardedLookup(80, nowhere, resolvingTo(...addresses));
@@ -124,7 +124,7 @@ describe('a name', () => {
     await assert.rejects(resolve(false), { code: 'ADDRESS_REFUSED' });
   });
 
-  it('that leads elsewhere later leads nowhere', async (test) => {
+  it('is checked again each time it is resolved', async (test) => {
     let requests = 0;
     const server = createServer(() => {
       requests += 1;

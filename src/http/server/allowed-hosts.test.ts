@@ -7,8 +7,8 @@ const hosts = allowedHosts('192.168.1.5', ['Gateway.LAN', 'gw.example:8443']);
 const isRefusal = (error: unknown) => error instanceof GatewayError && error.code === 'host_not_allowed';
 const check = (host: string, url?: string) => checkHost({ rawHeaders: ['Host', host], url }, hosts);
 
-describe('the names of the gateway', () => {
-  it('are those of this machine, the address it listens on and the allowed ones, with any port', () => {
+describe('the allowed values of Host', () => {
+  it('are the names of this machine, the address it listens on and the configured names, with any port', () => {
     for (const host of [
       'localhost',
       'LocalHost:20128',
@@ -22,7 +22,7 @@ describe('the names of the gateway', () => {
       check(host);
   });
 
-  it('are compared whole: no prefix, no suffix, nothing around', () => {
+  it('are compared as whole names, without prefixes and suffixes', () => {
     const own = ['localhost', '127.0.0.1', '[::1]', '192.168.1.5', 'gateway.lan', 'gw.example'];
     for (const name of own)
       for (const host of [
@@ -45,7 +45,7 @@ describe('the names of the gateway', () => {
       assert.throws(() => check(host), isRefusal, host);
   });
 
-  it('are not those of every interface that the gateway may listen on', () => {
+  it('do not include the unspecified address that the gateway may listen on', () => {
     for (const all of ['0.0.0.0', '::', '[::]']) {
       const listening = allowedHosts(all, []);
       for (const host of ['0.0.0.0', '[::]'])
@@ -55,7 +55,7 @@ describe('the names of the gateway', () => {
     checkHost({ rawHeaders: ['host', '[fe80::7]:1'] }, allowedHosts('fe80::7', []));
   });
 
-  it('are named exactly once, and by the target too where it names one', () => {
+  it('are required exactly once, and also in a target in absolute form', () => {
     const allow = (rawHeaders: string[], url?: string) => checkHost({ rawHeaders, url }, hosts);
     assert.throws(() => allow([]), isRefusal);
     assert.throws(() => allow(['host', 'localhost', 'HOST', 'localhost']), isRefusal);

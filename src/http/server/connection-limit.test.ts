@@ -61,8 +61,8 @@ async function untilSeen(socket: Socket, pattern: RegExp): Promise<string> {
   return text;
 }
 
-describe('a server with a limit of connections', () => {
-  it('closes the oldest that has no request for one that comes', async (test) => {
+describe('a server with a connection limit', () => {
+  it('closes the oldest connection without a request when a new one arrives', async (test) => {
     const { crowded, dial } = await threeClients(test);
     const answered = await dial();
     answered.write(request('/first'));
@@ -84,7 +84,7 @@ describe('a server with a limit of connections', () => {
     assert.equal(crowded(), 2);
   });
 
-  it('never closes one that has a request, and answers probes alone beyond the limit', async (test) => {
+  it('never closes a connection with a request, and answers only probes beyond the limit', async (test) => {
     const { busy, dial, waiting } = await threeClients(test);
     await busy();
     const probe = await dial();
@@ -110,7 +110,7 @@ describe('a server with a limit of connections', () => {
     assert.match(await untilSeen(again, /"path"/), /^HTTP\/1\.1 200 /);
   });
 
-  it('keeps few beyond the limit, so that a probe gets through however many come', async (test) => {
+  it('keeps few connections beyond the limit, so that a probe is always served', async (test) => {
     const { busy, dial } = await threeClients(test);
     await busy();
     const flood: Socket[] = [];
@@ -125,7 +125,7 @@ describe('a server with a limit of connections', () => {
 });
 
 describe('the limit of connections', () => {
-  it('leaves room for an upstream connection of each client, and for what the gateway holds', () => {
+  it("leaves file descriptors for one upstream connection per client, and for the gateway's own files", () => {
     assert.equal(connectionsFor(128), 32);
     assert.equal(connectionsFor(1024), 480);
     assert.equal(connectionsFor(16), 8, 'few are let in even where there is no room');

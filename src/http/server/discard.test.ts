@@ -17,7 +17,7 @@ function discarded(test: TestContext) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a body that nobody wants', () => {
+describe('a request body that no handler reads', () => {
   it('is read to its end', async (test) => {
     const { body, seen } = discarded(test);
     body.write(MEGABYTE);
@@ -27,7 +27,7 @@ describe('a body that nobody wants', () => {
     assert.equal(seen.done, 1);
   });
 
-  it('is left unread when there is too much of it, and its sender gets time to see the answer', async (test) => {
+  it('is left unread if it is too large, and its client gets time to read the response', async (test) => {
     const { body, seen } = discarded(test);
     for (let count = 0; count < 12; count += 1) {
       body.write(MEGABYTE);
@@ -42,7 +42,7 @@ describe('a body that nobody wants', () => {
     assert.equal(seen.done, 1);
   });
 
-  it('is over when its sender leaves', async (test) => {
+  it('ends when its client leaves', async (test) => {
     const { body, seen } = discarded(test);
     for (let count = 0; count < 12; count += 1) {
       body.write(MEGABYTE);

@@ -107,7 +107,7 @@ const post = (path: string, body: string, more = '') =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${body.length}\r\n${more}\r\n${body}`;
 
 describe('a forwarded request', () => {
-  it('arrives whole, from the address of the client, and so does its answer', async () => {
+  it('arrives complete, with the address of its client, and its response returns complete', async () => {
     const { from, text } = await exchange(post('/a', 'hello', 'x-forwarded-for: 10.0.0.1\r\n'));
     assert.match(text, /^HTTP\/1\.1 201 Created\r\n/);
     assert.match(text, /\r\nx-own: yes\r\n/);
@@ -121,7 +121,7 @@ describe('a forwarded request', () => {
     });
   });
 
-  it('keeps a body in chunks, and one that was read before', async () => {
+  it('keeps its chunked body, and a body that was read before', async () => {
     const chunked = await exchange(
       'POST /a HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n',
     );
@@ -130,7 +130,7 @@ describe('a forwarded request', () => {
     assert.match(read.text, /"body":"hello","encoding":null/);
   });
 
-  it('has no body where none came', async () => {
+  it('has no body if the client sent none', async () => {
     const framing = async (method: string) => {
       const { text } = await exchange(`${method} /a HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
       return /"framing":("\w+"|null)/.exec(text)?.[1];
@@ -140,12 +140,12 @@ describe('a forwarded request', () => {
     for (const method of ['GET', 'DELETE', 'OPTIONS']) assert.equal(await framing(method), 'null', method);
   });
 
-  it('may be one of HTTP/1.0 without a host', async () => {
+  it('may be an HTTP/1.0 request without a host', async () => {
     assert.match((await exchange('GET /a HTTP/1.0\r\n\r\n')).text, /^HTTP\/1\.1 201 Created\r\n/);
     assert.match((await exchange('GET /a HTTP/1.1\r\nconnection: close\r\n\r\n')).text, /^HTTP\/1\.1 400 /);
   });
 
-  it('is not passed on when its client has gone', { timeout: 60_000 }, async (test) => {
+  it('is not forwarded if its client has gone', { timeout: 60_000 }, async (test) => {
     const path = join(folder, 'nothing-comes.sock');
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(path, resolve));
@@ -176,7 +176,7 @@ describe('a forwarded request', () => {
     assert.equal(late.open(), 0);
   });
 
-  it('breaks off at the client as it broke off at the other process, which goes on', async () => {
+  it('has its response cut off if the other process cuts it off, and later requests are served', async () => {
     const { error, text } = await exchange(post('/broken', ''));
     assert.match(text, /begun/);
     assert.equal(error, 'ECONNRESET');
@@ -184,7 +184,7 @@ describe('a forwarded request', () => {
     assert.deepEqual(faults, []);
   });
 
-  it('is passed on as a connection where it asks for an upgrade', async () => {
+  it('becomes a connection in both directions if it asks for an upgrade', async () => {
     const socket = connect(port, '127.0.0.1');
     socket.write('GET /ws HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
     const received = async (what: string) => {
@@ -205,7 +205,7 @@ describe('a forwarded request', () => {
     await ended;
   });
 
-  it('is refused while the other process is not there', async () => {
+  it('gets a 503 if the other process is not there', async () => {
     const nobody = createForwarder(join(folder, 'nobody.sock'));
     const server = createHttpServer({
       limits,
@@ -222,7 +222,7 @@ describe('a forwarded request', () => {
 });
 
 describe('the socket for forwarded connections', () => {
-  it('closes one that does not begin with a PROXY header', async () => {
+  it('closes a connection that does not begin with a PROXY header', async () => {
     const socket = connect(join(folder, 'owner.sock'));
     socket.on('error', () => {});
     socket.write(post('/a', 'hello'));

@@ -29,7 +29,7 @@ async function accepted(test: TestContext): Promise<{ client: Socket; socket: So
 const never = () => assert.fail('no header was sent');
 
 describe('a PROXY header', () => {
-  it('leaves out the zones of link-local addresses, which may be longer than the line', () => {
+  it('omits the zones of link-local addresses, which may be longer than the line allows', () => {
     const zone = `%${'z'.repeat(40)}`;
     const ends = {
       localAddress: `fe80::1234:5678:9abc:def0${zone}`,
@@ -43,14 +43,14 @@ describe('a PROXY header', () => {
     );
   });
 
-  it('is not waited for when the connection has ended', { timeout: 60_000 }, async (test) => {
+  it('is not waited for after the connection has ended', { timeout: 60_000 }, async (test) => {
     const { client, socket } = await accepted(test);
     readProxyHeader(socket, never);
     client.end('PROXY TC');
     await once(socket, 'close');
   });
 
-  it('is waited for five seconds', { timeout: 60_000 }, async (test) => {
+  it('is waited for at most five seconds', { timeout: 60_000 }, async (test) => {
     const { socket } = await accepted(test);
     test.mock.timers.enable({ apis: ['setTimeout'] });
     readProxyHeader(socket, never);
@@ -60,7 +60,7 @@ describe('a PROXY header', () => {
     assert.equal(socket.destroyed, true);
   });
 
-  it('leaves nothing behind on the connection that it names', { timeout: 60_000 }, async (test) => {
+  it('leaves no listener and no data on the connection', { timeout: 60_000 }, async (test) => {
     const { client, socket } = await accepted(test);
     const before = socket.eventNames().map((name) => [name, socket.listenerCount(name)]);
     test.mock.timers.enable({ apis: ['setTimeout'] });
@@ -86,7 +86,7 @@ describe('a server for forwarded connections', () => {
       onUpgrade: never,
     });
 
-  it('closes while a connection has not sent its header', { timeout: 60_000 }, async (test) => {
+  it('closes while a connection has not sent its header yet', { timeout: 60_000 }, async (test) => {
     const path = join(temporaryFolder(test), 'owner.sock');
     const owner = createOwner();
     await owner.listenForProxies(path);
@@ -103,7 +103,7 @@ describe('a server for forwarded connections', () => {
     await clientClosed;
   });
 
-  it('has a socket that nobody else could ever open', async (test) => {
+  it('listens on a socket that only this user may open', async (test) => {
     const path = join(temporaryFolder(test), 'owner.sock');
     const mask = process.umask(0);
     test.after(() => process.umask(mask));

@@ -36,13 +36,13 @@ async function received(count: number, bytes: number): Promise<{ length: number;
   }
 }
 
-describe('a body in chunks', () => {
-  it('may have many that are not tiny, and a few that are', async () => {
+describe('a chunked request body', () => {
+  it('may have many chunks of ordinary size, and a few tiny ones', async () => {
     assert.deepEqual(await received(2048, 1), { length: 2048, error: null });
     assert.deepEqual(await received(10_000, 100), { length: 1_000_000, error: null });
   });
 
-  it('ends its connection where it has many tiny ones', async () => {
+  it('has its connection closed if it has many tiny chunks', async () => {
     const { error, length } = await received(100_000, 1);
     assert.equal(error, 'request_too_large');
     assert.ok(length <= 2048, `${length} bytes came`);

@@ -30,8 +30,8 @@ async function received(
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 
-describe('a chunked answer', () => {
-  it('has each piece in a chunk of its own: bytes and texts, with characters of several bytes and none', async (test) => {
+describe('a chunked response', () => {
+  it('has one chunk for each piece of bytes or text that is not empty, with lengths in bytes', async (test) => {
     const [head, body] = await received(test, (response) => {
       response.writeHead(200, ['x-a', '1']);
       response.write(Buffer.from('data: é\n\n'));
@@ -48,7 +48,7 @@ describe('a chunked answer', () => {
     );
   });
 
-  it('leaves the head as it is before a text', async (test) => {
+  it('does not re-encode its head when a text follows', async (test) => {
     const [head] = await received(test, (response) => {
       response.writeHead(200, ['x-name', 'caf\u00e9']);
       response.write('é');
@@ -57,7 +57,7 @@ describe('a chunked answer', () => {
     assert.match(head, /x-name: caf\u00e9\r\n/);
   });
 
-  it('keeps its order while it is corked', async (test) => {
+  it('keeps the order of its pieces while it is corked', async (test) => {
     const [, body] = await received(test, (response) => {
       response.writeHead(200);
       response.cork();
@@ -80,7 +80,7 @@ describe('a chunked answer', () => {
     assert.ok(body === `${chunks.join('')}0\r\n\r\n`);
   });
 
-  it('leaves the process in one buffer for each piece, the first with the head', async (test) => {
+  it('is sent in one buffer for each piece, the first together with the head', async (test) => {
     const single = test.mock.method(Socket.prototype, '_write' as 'write');
     const gathered = test.mock.method(Socket.prototype, '_writev' as 'write');
     await received(test, (response) => {
@@ -96,7 +96,7 @@ describe('a chunked answer', () => {
     assert.equal(second, '6\r\nsecond\r\n');
   });
 
-  it('has no chunks for a client of HTTP/1.0, and no body for HEAD', async (test) => {
+  it('has no chunks for an HTTP/1.0 client, and no body for HEAD', async (test) => {
     const answer: Answer = (response) => {
       response.writeHead(200);
       response.write(Buffer.from('one'));
@@ -107,7 +107,7 @@ describe('a chunked answer', () => {
     assert.equal((await received(test, answer, 'HEAD / HTTP/1.1'))[1], '');
   });
 
-  it('waits for its turn behind an earlier one on its connection', async (test) => {
+  it('waits for an earlier response on its connection', async (test) => {
     const responses: UnsniffedResponse[] = [];
     const answer: Answer = (response) => {
       response.writeHead(200);
@@ -123,7 +123,7 @@ describe('a chunked answer', () => {
     assert.deepEqual(body.match(/\d[a-d]\r\n/g)?.join(''), '1a\r\n1b\r\n2a\r\n2b\r\n2c\r\n2d\r\n');
   });
 
-  it('tells when there is room again after pieces that found none', async (test) => {
+  it('emits drain when there is room after pieces that did not fit', async (test) => {
     const piece = Buffer.alloc(10_000, 'x');
     let full = 0;
     let pieces = 0;
@@ -146,7 +146,7 @@ describe('a chunked answer', () => {
     assert.equal(body, `2710\r\n${piece}\r\n`.repeat(1000).concat('0\r\n\r\n'));
   });
 
-  it('tells when a piece has left, and refuses one after the end', async (test) => {
+  it('calls back when a piece was sent, and rejects one after its end', async (test) => {
     let sent = 0;
     const errors: unknown[] = [];
     await received(test, (response) => {

@@ -73,8 +73,8 @@ async function exchangeText(port: number, text: string): Promise<string> {
   return received;
 }
 
-describe('an exchange', () => {
-  it('carries the path, the query and an id that the response repeats', async () => {
+describe('a request', () => {
+  it('has its path, its query and an id that the response repeats', async () => {
     const seen: Exchange[] = [];
     const { port } = await start({
       now: () => 1_700_000_000_000,
@@ -93,7 +93,7 @@ describe('an exchange', () => {
     assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
   });
 
-  it('reads the path of a request in absolute form', async () => {
+  it('has its path read from a target in absolute form', async () => {
     const { port } = await start({
       onRequest: (exchange) => sendJson(exchange, 200, { path: exchange.path }),
     });
@@ -104,14 +104,14 @@ describe('an exchange', () => {
     assert.match(answer, /\{"path":"\/"\}/);
   });
 
-  it('answers HEAD with the headers of GET and no body', async () => {
+  it('gets the headers of GET and no body if it is a HEAD', async () => {
     const { port } = await start();
     const answer = await exchangeText(port, 'HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     assert.match(answer, /content-length: 11/i);
     assert.ok(answer.endsWith('\r\n\r\n'));
   });
 
-  it('answers pipelined requests in their order', async () => {
+  it('gets its response in order if it was pipelined', async () => {
     const { port, server } = await start({
       onRequest: (exchange) => {
         const { path } = exchange;
@@ -127,7 +127,7 @@ describe('an exchange', () => {
     assert.equal(server.inFlight(), 0);
   });
 
-  it('is served while few wait before it on its connection, and ends that when many do', async () => {
+  it('is served if few pipelined requests wait before it, and ends its connection if many do', async () => {
     const served: string[] = [];
     const held: (() => void)[] = [];
     const { port, server } = await start({
@@ -148,7 +148,7 @@ describe('an exchange', () => {
     for (const answer of held) answer();
   });
 
-  it('is closed when its connection goes while it waits behind a pipelined request', async () => {
+  it('is closed with its connection while it waits behind a pipelined request', async () => {
     const closed: string[] = [];
     let both = () => {};
     const arrived = new Promise<void>((resolve) => {
@@ -171,8 +171,8 @@ describe('an exchange', () => {
   });
 });
 
-describe('a handler that fails', () => {
-  it('becomes one rendered 500 without the cause in it, and the cause is reported', async () => {
+describe('a request whose handler fails', () => {
+  it('gets one rendered 500 without the cause in it, and the cause is reported', async () => {
     const errors: unknown[] = [];
     const { port } = await start({
       onError: (error) => errors.push(error),
@@ -189,7 +189,7 @@ describe('a handler that fails', () => {
     assert.equal((errors[0] as Error).message, 'secret cause');
   });
 
-  it('is rendered as it is when it throws a GatewayError', async () => {
+  it('gets the GatewayError rendered that the handler threw', async () => {
     const { port } = await start({
       onRequest: () => {
         throw new GatewayError('not_found', 'nothing here');
@@ -200,7 +200,7 @@ describe('a handler that fails', () => {
     assert.match(await response.text(), /nothing here/);
   });
 
-  it('loses the connection when its answer had begun', async () => {
+  it('has its connection closed if the response has begun', async () => {
     const errors: unknown[] = [];
     const { port } = await start({
       onError: (error) => errors.push(error),
@@ -216,7 +216,7 @@ describe('a handler that fails', () => {
 });
 
 describe('a connection', () => {
-  it('that sends its headers too slowly gets a 408 and is closed', async () => {
+  it('gets a 408 and is closed if it sends its headers too slowly', async () => {
     const { port } = await start();
     const answer = await exchangeText(port, 'GET /slow HTTP/1.1\r\nHost: a\r\nX-A:');
     assert.match(answer, /^HTTP\/1\.1 408 /);
@@ -224,12 +224,12 @@ describe('a connection', () => {
     assert.match(answer, /x-request-id: req_/);
   });
 
-  it('that says nothing is closed without an answer', async () => {
+  it('is closed without a response if it sends nothing', async () => {
     const { port } = await start();
     assert.equal(await untilClosed(await dial(port)), '');
   });
 
-  it('that sends its body too slowly gets a 408, is closed, and its reader learns why', async () => {
+  it('gets a 408 and is closed if it sends its body too slowly, and the reader of the body learns why', async () => {
     const outcome = Promise.withResolvers<unknown>();
     const { port } = await start({
       onRequest: ({ request }) => readBody(request, { limitBytes: 100 }).catch(outcome.resolve),
@@ -240,7 +240,7 @@ describe('a connection', () => {
     assert.equal(((await outcome.promise) as GatewayError).code, 'request_timeout');
   });
 
-  it('that sends too many header bytes gets a 431', async () => {
+  it('gets a 431 if it sends too many header bytes', async () => {
     const { port } = await start();
     const answer = await exchangeText(
       port,
@@ -250,7 +250,7 @@ describe('a connection', () => {
     assert.match(answer, /headers_too_large/);
   });
 
-  it('that frames a body in two ways gets a 400', async () => {
+  it('gets a 400 if it frames a body in two ways', async () => {
     const { port } = await start();
     const answer = await exchangeText(
       port,
@@ -260,7 +260,7 @@ describe('a connection', () => {
     assert.match(answer, /"path":"\/v1\/x"/);
   });
 
-  it('that does not speak HTTP gets a 400', async () => {
+  it('gets a 400 if it does not speak HTTP', async () => {
     const { port } = await start();
     assert.match(
       await exchangeText(port, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'),
@@ -268,7 +268,7 @@ describe('a connection', () => {
     );
   });
 
-  it('that asks before sending its body is told to continue', async () => {
+  it('gets a 100 Continue if it asks for one before it sends its body', async () => {
     const { port } = await start({
       onRequest: async (exchange) => {
         const pieces = await readBody(exchange.request, { limitBytes: 100 });
@@ -285,7 +285,7 @@ describe('a connection', () => {
     assert.match(await answer, /\{"got":"abc"\}/);
   });
 
-  it('that asks behind a request that is not answered is told to continue before its own answer', async () => {
+  it('gets a 100 Continue behind the response to an earlier request, before its own response', async () => {
     const { port } = await start({
       onRequest: async (exchange) => {
         const pieces = await readBody(exchange.request, { limitBytes: 100 });
@@ -309,7 +309,7 @@ describe('a connection', () => {
     assert.doesNotMatch(other, /100 Continue/);
   });
 
-  it('that asks before sending too large a body is refused without reading it', async () => {
+  it('is refused before it sends a body that is too large, which is not read', async () => {
     const { port } = await start({
       onRequest: ({ request }) => readBody(request, { limitBytes: 1_000_000 }),
     });
@@ -320,7 +320,7 @@ describe('a connection', () => {
     socket.destroy();
   });
 
-  it('that asks for a WebSocket is refused by the handler of upgrades', async () => {
+  it('gets its WebSocket request refused by the handler of upgrades', async () => {
     const { port } = await start();
     const answer = await exchangeText(
       port,
@@ -331,7 +331,7 @@ describe('a connection', () => {
     assert.match(answer, /\{"error":"no upgrade here"\}$/);
   });
 
-  it('that offers HTTP/2 on an ordinary request gets an ordinary answer', async () => {
+  it('gets an ordinary response to an ordinary request that offers HTTP/2', async () => {
     const { port } = await start();
     const socket = await dial(port);
     socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n');
@@ -341,7 +341,7 @@ describe('a connection', () => {
 });
 
 describe('draining', () => {
-  it('waits for an open stream, refuses new connections and resolves every call together', async () => {
+  it('waits for an open stream, refuses new connections and resolves all its calls at once', async () => {
     const opened = Promise.withResolvers<Exchange>();
     const { port, server } = await start({
       onRequest: (exchange) => {
@@ -368,7 +368,7 @@ describe('draining', () => {
     assert.match(await end, /a\r\n.*b\r\n/s);
   });
 
-  it('closes a kept connection after the answer that it was waiting for', async () => {
+  it('closes a kept connection after the response that it waits for', async () => {
     const arrived = Promise.withResolvers<Exchange>();
     const { port, server } = await start({ onRequest: (exchange) => arrived.resolve(exchange) });
     const socket = await dial(port);
@@ -381,7 +381,7 @@ describe('draining', () => {
     await drained;
   });
 
-  it('gives up after its time and lists what is still open', async () => {
+  it('stops after its timeout and lists what is still open', async () => {
     const arrived = Promise.withResolvers<Exchange>();
     const { port, server } = await start({ onRequest: (exchange) => arrived.resolve(exchange) });
     const socket = await dial(port);
@@ -400,7 +400,7 @@ describe('draining', () => {
 });
 
 describe('listening', () => {
-  it('fails with the code of the system when the port is taken', async () => {
+  it('fails with the code of the operating system if the port is taken', async () => {
     const { port } = await start();
     const second = createHttpServer({ limits, renderError, onRequest: () => {}, onUpgrade: () => {} });
     await assert.rejects(second.listen('127.0.0.1', port), { code: 'EADDRINUSE' });

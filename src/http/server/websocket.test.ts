@@ -98,7 +98,7 @@ async function waitFor(check: () => boolean): Promise<void> {
 }
 
 describe('a WebSocket', () => {
-  it('passes messages on, and tells the handler of its end', async () => {
+  it('passes messages on, and tells its handler when it ends', async () => {
     const { closed, port, received, sockets } = await serve();
     const ws = await open(port);
     ws.send('größe');
@@ -112,7 +112,7 @@ describe('a WebSocket', () => {
     sockets[0]?.send('dropped');
   });
 
-  it('refuses what is no handshake', async () => {
+  it('refuses an invalid handshake', async () => {
     const { port } = await serve();
     const socket = connect(port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
@@ -128,7 +128,7 @@ describe('a WebSocket', () => {
     'a length beyond every limit': [0x81, 0xff, 0x7f, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0],
     'a fragment of nothing': [0x80, 0x80, 0, 0, 0, 0],
   })) {
-    it(`is closed by ${name}`, async () => {
+    it(`is closed after ${name}`, async () => {
       const { closed, port, received } = await serve();
       const socket = await mute(port);
       socket.write(Buffer.from(bytes));
@@ -140,7 +140,7 @@ describe('a WebSocket', () => {
     });
   }
 
-  it('is pinged, and kept while its peer answers', async () => {
+  it('is pinged, and stays open while its peer answers', async () => {
     // Long enough for an answer on a busy machine.
     const { closed, port } = await serve({ pingMs: 1000 });
     const ws = await open(port);
@@ -152,13 +152,13 @@ describe('a WebSocket', () => {
     assert.equal(closed(), 0);
   });
 
-  it('is given up when its peer answers no ping', async () => {
+  it('is closed if its peer does not answer a ping', async () => {
     const { closed, port } = await serve({ pingMs: 20 });
     await mute(port);
     await waitFor(() => closed() === 1);
   });
 
-  it('is kept while a slow peer still takes bytes', async () => {
+  it('stays open while a slow peer still reads', async () => {
     const { closed, port, received, sockets } = await serve({ pingMs: 50 });
     const socket = await mute(port);
     socket.pause();
@@ -177,7 +177,7 @@ describe('a WebSocket', () => {
     await waitFor(() => received.includes('drain'));
   });
 
-  it('is closed when it was idle for long, and not while it is busy', async () => {
+  it('is closed after an idle timeout, but not while it is busy', async () => {
     const { port, state } = await serve({ pingMs: 20, idleMs: 50 });
     state.busy = true;
     const ws = await open(port);
@@ -189,7 +189,7 @@ describe('a WebSocket', () => {
 });
 
 describe('WebSockets of a server that stops', () => {
-  it('are closed at once when idle, else when their work is done', async () => {
+  it('are closed at once if they are idle, otherwise when their work is done', async () => {
     const { port, sockets, state, webSockets } = await serve();
     const ws = await open(port);
     state.busy = true;
@@ -203,7 +203,7 @@ describe('WebSockets of a server that stops', () => {
     await drained;
   });
 
-  it('are ended by force when their peers do not answer the close', async () => {
+  it('are terminated if their peers do not answer the close frame', async () => {
     const { closed, port, webSockets } = await serve();
     await mute(port);
     await webSockets.close();

@@ -100,7 +100,7 @@ for (const by of ['the fast path', "Node's server"]) {
   };
 
   describe(`a simple request to ${by}`, { timeout: 60_000 }, () => {
-    it('is answered on a connection that is kept', async () => {
+    it('is answered, and its connection is kept open', async () => {
       const { dial } = await start();
       const { socket, until } = await dial();
       socket.write(post('one'));
@@ -111,7 +111,7 @@ for (const by of ['the fast path', "Node's server"]) {
       await until(/"two"}/);
     });
 
-    it('may come together with others, which are answered in their order', async () => {
+    it('may arrive together with others, which are answered in order', async () => {
       const { dial, server } = await start({
         onRequest: async (exchange) => {
           if (exchange.query === 'slow') for (let count = 0; count < 10; count += 1) await turn();
@@ -124,7 +124,7 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.equal(server.inFlight(), 0);
     });
 
-    it('gets its body byte by byte where it comes so, up to a number of pieces', async () => {
+    it('may send its body byte by byte, up to a number of pieces', async () => {
       const { dial } = await start();
       const { closed, socket, until } = await dial();
       socket.setNoDelay(true);
@@ -142,7 +142,7 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.doesNotMatch(await closed, /xxx/);
     });
 
-    it('without a body has none', async () => {
+    it('may have no body', async () => {
       let pieces: Buffer[] | null = null;
       const { dial } = await start({
         onRequest: async (exchange) => {
@@ -156,7 +156,7 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.deepEqual(pieces, []);
     });
 
-    it('that is refused before its body has come leaves its connection as it was', async () => {
+    it('may be refused before its body arrives, and its connection stays usable', async () => {
       const { dial } = await start({
         onRequest: (exchange) => {
           if (exchange.query === 'no') throw new GatewayError('invalid_api_key', 'who?');
@@ -176,7 +176,7 @@ for (const by of ['the fast path', "Node's server"]) {
       await until(/"last"}/);
     });
 
-    it('whose handler fails gets a 500, and no more of an answer that has begun', async () => {
+    it('gets a 500 if its handler fails, or a truncated response if that had begun', async () => {
       const errors: unknown[] = [];
       const { dial } = await start({
         onError: (error) => errors.push(error),
@@ -199,7 +199,7 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.equal(errors.length, 2);
     });
 
-    it('gets a 500 where a header of its answer is none', async () => {
+    it('gets a 500 if a header of its response is invalid', async () => {
       const { dial } = await start({
         onRequest: ({ response }) => response.writeHead(500, ['x-ok', 'a', 'x-bad', 'a\nb']),
       });
@@ -211,7 +211,7 @@ for (const by of ['the fast path', "Node's server"]) {
       }
     });
 
-    it('that takes too long with its body gets a 408, and its reader learns why', async () => {
+    it('gets a 408 if its body takes too long, and the reader of the body learns why', async () => {
       const outcome = Promise.withResolvers<GatewayError>();
       const { dial } = await start({
         limits: { ...limits, headersTimeoutMs: 200, bodyTimeoutMs: 200 },
@@ -223,7 +223,7 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.equal((await outcome.promise).code, 'request_timeout');
     });
 
-    it('that takes too long with its body after it was answered gets a 408 too', async () => {
+    it('gets a 408 if its body takes too long after it was answered', async () => {
       const { dial } = await start({
         limits: { ...limits, headersTimeoutMs: 200, bodyTimeoutMs: 200 },
         onRequest: (exchange) => sendJson(exchange, 200, { early: true }),
@@ -233,13 +233,13 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.match(await closed, /^HTTP\/1\.1 200 [\s\S]*"early":true}HTTP\/1\.1 408 /);
     });
 
-    it('that never comes is waited for as long as for a head', async () => {
+    it('has as much time to arrive as a head', async () => {
       const { dial } = await start({ limits: { ...limits, headersTimeoutMs: 100, bodyTimeoutMs: 200 } });
       const { closed } = await dial();
       assert.equal(await closed, '');
     });
 
-    it('whose client leaves fails, as do its body and its answer', async () => {
+    it('fails with its body and its response if its client leaves', async () => {
       const outcomes: unknown[] = [];
       const closed: string[] = [];
       const arrived: Record<string, () => void> = {};
@@ -276,7 +276,7 @@ for (const by of ['the fast path', "Node's server"]) {
       ]);
     });
 
-    it('is over where its client sends no more, before or behind its end', async () => {
+    it('is closed if its client ends the connection before or after the end of the body', async () => {
       const held: HttpExchange[] = [];
       const { dial, server } = await start({ onRequest: (exchange) => held.push(exchange) });
       for (const [index, text] of [post('123', { length: 10 }), post('123'), ''].entries()) {
@@ -294,7 +294,7 @@ for (const by of ['the fast path', "Node's server"]) {
       }
     });
 
-    it('has an answer that waits for its client, and goes on with it', async () => {
+    it('stops writing its response while the client does not read, and continues when it does', async () => {
       const begun = Promise.withResolvers<HttpExchange>();
       const { dial } = await start({ onRequest: begun.resolve });
       const { closed, socket } = await dial();
@@ -318,7 +318,7 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.match(await closed, /ab+$/);
     });
 
-    it('is followed by whatever HTTP has', async () => {
+    it('may be followed by any other request on its connection', async () => {
       const { dial } = await start();
       const { closed, socket, until } = await dial();
       socket.write(post('one'));
@@ -335,7 +335,7 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.match(await closed, /HTTP\/1\.1 426 [\s\S]*"no upgrade here"}$/);
     });
 
-    it('is followed by an upgrade with all that came behind it', async () => {
+    it('may be followed by an upgrade, which gets all bytes that arrived after it', async () => {
       let behind = '';
       const { dial } = await start({
         onUpgrade(_request, socket, head) {
@@ -355,7 +355,7 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.equal(behind, 'b'.repeat(200_000));
     });
 
-    it('may be HTTP/2, as the first one alone', async () => {
+    it('may be HTTP/2 if it is the first on its connection', async () => {
       const taken: string[] = [];
       const { dial } = await start({
         onHttp2Connection(socket, behind) {
@@ -384,7 +384,7 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.equal(taken.length, 2);
     });
 
-    it('comes from the client that a PROXY header names', async (test) => {
+    it('has the client address that a PROXY header names', async (test) => {
       const seen: unknown[] = [];
       const server = create({
         onRequest: (exchange) => {
@@ -411,7 +411,7 @@ for (const by of ['the fast path', "Node's server"]) {
       await server.close();
     });
 
-    it('is answered during a drain on connections that are new or were used, which then end', async () => {
+    it('is answered during a drain, on new and on used connections, which then close', async () => {
       const held: HttpExchange[] = [];
       const { dial, server } = await start({
         onRequest: (exchange) => (exchange.query === 'hold' ? held.push(exchange) : echo(exchange)),
@@ -436,7 +436,7 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.equal(server.inFlight(), 0);
     });
 
-    it('ends at once when the server does, by a reset where its answer has begun', async () => {
+    it('ends when the server closes, with a reset if its response has begun', async () => {
       const held: HttpExchange[] = [];
       const { dial, server } = await start({ onRequest: (exchange) => held.push(exchange) });
       const [silent, waiting, streaming] = [await dial(), await dial(), await dial()];
@@ -452,7 +452,7 @@ for (const by of ['the fast path', "Node's server"]) {
       assert.equal(server.inFlight(), 0);
     });
 
-    it('makes room for others between two requests, and is refused where there is none', async () => {
+    it('makes room for a new connection when it is done, and is refused if the others are busy', async () => {
       const held: HttpExchange[] = [];
       const { dial } = await start({
         connections: { max: 2, isProbe: () => false },
@@ -480,7 +480,7 @@ for (const by of ['the fast path', "Node's server"]) {
       await first.until(/"done":true/);
     });
 
-    it('leaves no listener and no turn behind on a connection', async () => {
+    it('leaves no listener on its connection', async () => {
       const seen: unknown[] = [];
       const { dial } = await start({
         onRequest: (exchange) => {
@@ -536,7 +536,7 @@ describe('the fast path', { timeout: 60_000 }, () => {
     return { served, server, port, dial: () => dial({ port, host: '127.0.0.1' }) };
   };
 
-  it('leaves a connection to Node with the first request that is not simple, whole or in parts', async () => {
+  it('gives a connection to Node with the first request that is not simple, or arrives in parts', async () => {
     const { dial, port, served, server } = await start((exchange) => sendJson(exchange, 200, { done: true }));
     for (const [text, way] of [
       [post('a'), 'fast'],
@@ -571,7 +571,7 @@ describe('the fast path', { timeout: 60_000 }, () => {
     assert.deepEqual(served, ['node']);
   });
 
-  it('reads no more than some of what is sent ahead, and all of it once it can be answered', async () => {
+  it('reads a bounded part of what is sent ahead, and the rest once it can be answered', async () => {
     const held: HttpExchange[] = [];
     const { dial, server } = await start((exchange) =>
       exchange.query === 'hold' ? held.push(exchange) : echo(exchange),
@@ -597,7 +597,7 @@ describe('the fast path', { timeout: 60_000 }, () => {
     assert.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, total + 1);
   });
 
-  it('keeps few of many small pieces that are sent ahead', async () => {
+  it('stops reading after many small pieces that are sent ahead', async () => {
     const held: HttpExchange[] = [];
     const { dial } = await start((exchange) =>
       exchange.query === 'hold' ? held.push(exchange) : echo(exchange),
@@ -618,7 +618,7 @@ describe('the fast path', { timeout: 60_000 }, () => {
     await until(/"z{2000}"}/);
   });
 
-  it('serves nothing on a connection that it has ended', async () => {
+  it('serves no further request on a connection that it has ended', async () => {
     const held: HttpExchange[] = [];
     const { dial, served, server } = await start((exchange) => held.push(exchange));
     const { closed, socket } = await dial();
@@ -633,7 +633,7 @@ describe('the fast path', { timeout: 60_000 }, () => {
 });
 
 describe('a connection between two requests', { timeout: 60_000 }, () => {
-  it('is closed after its time, which a request ends', async () => {
+  it('is closed after its idle timeout, which does not run during a request', async () => {
     const answering: SimpleResponse[] = [];
     const fastPath = createFastPath({
       limits: { headerBytes: 1000, headersTimeoutMs: 30_000, bodyTimeoutMs: 30_000 },
@@ -669,8 +669,8 @@ describe('a connection between two requests', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a request whose time is over', { timeout: 60_000 }, () => {
-  it('is not followed by another one', async () => {
+describe('a request that timed out', { timeout: 60_000 }, () => {
+  it('is not followed by another one on its connection', async () => {
     let served = 0;
     const server = createHttpServer({
       limits: { ...limits, headersTimeoutMs: 100, bodyTimeoutMs: 100 },

@@ -367,7 +367,7 @@ function bytesOf(text: string): string[][] {
 }
 
 describe("the fast path and Node's server", () => {
-  it('give each client the same bytes, whatever it sends, and however that is cut', async (test) => {
+  it('send each client the same bytes, whatever it sends and however that is split', async (test) => {
     let equal = 0;
     await fc.assert(
       fc.asyncProperty(conversation, async (bursts) => {

@@ -206,7 +206,7 @@ const head = fc
   });
 
 describe('the head of a simple request', () => {
-  it("is read as Node's parser reads it, with the same body behind it", async () => {
+  it("is read as Node's parser reads it, with the same body after it", async () => {
     let simple = 0;
     await fc.assert(
       fc.asyncProperty(head, async (text) => {
@@ -228,7 +228,7 @@ describe('the head of a simple request', () => {
       );
   });
 
-  it('is none where it could be read in two ways, or asks for something', async () => {
+  it('is rejected if it is ambiguous, or asks for something that the fast path does not serve', async () => {
     const odd = [
       ...[
         'Content-Length: 5',
@@ -265,7 +265,7 @@ describe('the head of a simple request', () => {
   });
 });
 
-describe('a reader of the heads of one connection', () => {
+describe('a reader of all heads of a connection', () => {
   /** A head, and the same with another length, or with one byte changed. */
   const nextHead = fc.oneof(
     { weight: 2, arbitrary: head.map((text) => () => text) },
@@ -284,7 +284,7 @@ describe('a reader of the heads of one connection', () => {
     },
   );
 
-  it('reads each as if it were the first', () => {
+  it('reads each head as if it were the first', () => {
     let simple = 0;
     fc.assert(
       fc.property(head, fc.array(nextHead, { minLength: 1, maxLength: 12 }), (first, changes) => {
@@ -302,7 +302,7 @@ describe('a reader of the heads of one connection', () => {
     assert.ok(simple > runs, `${simple} were simple`);
   });
 
-  it('gives each request fields of its own, in the order in which they came', () => {
+  it('gives each request its own fields, in the order in which they were sent', () => {
     const read = createHeadReader();
     const text = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n10: 10';
     const [first, second] = [read(text), read(text.replace(': 10\r', ': 5\r'))];

@@ -15,14 +15,14 @@ function requestOf(length: number): SimpleRequest {
 const limit = { limitBytes: 100 };
 
 describe('a simple request', () => {
-  it('has the head that was read', () => {
+  it('has the fields of the head that was read', () => {
     const { headers, httpVersion, method, rawHeaders, url } = requestOf(5);
     assert.deepEqual([method, url, httpVersion], ['POST', '/v1/x?a=b', '1.1']);
     assert.deepEqual(rawHeaders, ['Host', 'a', 'Content-Length', '5']);
     assert.deepEqual(headers, { host: 'a', 'content-length': '5' });
   });
 
-  it('gives a body that came with its head once, without copying it', async () => {
+  it('gives the body that arrived with its head once, without a copy', async () => {
     const request = requestOf(5);
     const body = Buffer.from('hello');
     request.arriveWhole(body);
@@ -52,7 +52,7 @@ describe('a simple request', () => {
     }
   });
 
-  it('fails with what its client did not send, or nobody has read yet', async () => {
+  it('fails its reader if the client leaves before the body is complete or read', async () => {
     const unread = requestOf(5);
     unread.arriveWhole(Buffer.from('hello'));
     const partial = requestOf(5);

@@ -63,7 +63,7 @@ const OWN =
   'x-content-type-options: nosniff\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nConnection: keep-alive\r\nKeep-Alive: timeout=65\r\n';
 
 describe('a simple response', () => {
-  it('has the header lines that Node writes, in its order', async () => {
+  it('has the header lines that Node writes, in the same order', async () => {
     const { received, response, socket } = await answering();
     response.writeHead(200, { 'X-A': 1, 'set-cookie': ['a', 'b'], none: undefined });
     response.write('é');
@@ -77,7 +77,7 @@ describe('a simple response', () => {
     );
   });
 
-  it('has no length of chunks beside a length, and no body where a status has none', async () => {
+  it('has no chunks if it has a length, and no body if its status allows none', async () => {
     for (const status of [204, 304]) {
       const { received, response, socket } = await answering();
       response.writeHead(status, ['content-length', '5']);
@@ -92,7 +92,7 @@ describe('a simple response', () => {
     }
   });
 
-  it('begins anew where its head was refused', async () => {
+  it('can be given another head after one was refused', async () => {
     const refused: [string, string][] = [
       ['x-bad', 'a\nb'],
       ['x-bad', 'a\u0100'],
@@ -114,7 +114,7 @@ describe('a simple response', () => {
     }
   });
 
-  it('has a length where its head is written with its end', async () => {
+  it('has a content-length if its head and its end are written together', async () => {
     const { received, response, socket } = await answering();
     response.end('é');
     await once(response, 'close');
@@ -122,7 +122,7 @@ describe('a simple response', () => {
     assert.match(await received, /^HTTP\/1\.1 200 OK\r\ncontent-length: 2\r\n.*\r\n\r\n\xc3\xa9$/is);
   });
 
-  it('is finished once all of it was given to the system', async () => {
+  it('is finished once the operating system has taken all of it', async () => {
     const { response, sent } = await answering();
     const closed = once(response, 'close');
     response.writeHead(200, ['content-length', '2']);
@@ -136,7 +136,7 @@ describe('a simple response', () => {
     assert.equal(sent(), 1);
   });
 
-  it('is not finished where its connection broke before it was given to the system', async () => {
+  it('is not finished if its connection breaks before the operating system has taken all of it', async () => {
     const { client, response, sent, socket } = await answering();
     client.pause();
     const closed = once(response, 'close');
@@ -148,7 +148,7 @@ describe('a simple response', () => {
     assert.equal(sent(), 0);
   });
 
-  it('goes nowhere once its client is gone, and fails nobody', async () => {
+  it('is not written once its client is gone, and throws nothing', async () => {
     const { response, sent, socket } = await answering();
     const closed = once(response, 'close');
     response.destroy();
@@ -165,7 +165,7 @@ describe('a simple response', () => {
     assert.equal(sent(), 0);
   });
 
-  it('writes nothing behind the end of a connection, and lets what was written before leave', async () => {
+  it('writes nothing after the end of its connection, and lets earlier writes go out', async () => {
     const { received, response, sent, socket } = await answering();
     const errors: Error[] = [];
     socket.on('error', (error) => errors.push(error));
@@ -180,7 +180,7 @@ describe('a simple response', () => {
     assert.equal(sent(), 0);
   });
 
-  it('says when it takes no more, and when it does again, until it has ended', async () => {
+  it('says that its buffer is full, and emits drain when it has room again, but not after its end', async () => {
     const { client, response, socket } = await answering();
     client.pause();
     let drained = 0;
@@ -204,7 +204,7 @@ describe('a simple response', () => {
     assert.equal(drained, 1);
   });
 
-  it('sends its head without a body when it is asked to, once', async () => {
+  it('sends its head without a body when flushed, once', async () => {
     const { client, response } = await answering();
     response.writeHead(200, {});
     response.flushHeaders();
