@@ -130,7 +130,7 @@ function sayablePart(part: Part): Part[] {
 
 const anyConversation = conversations('anthropic-messages');
 
-describe('a messages request, whatever it says,', () => {
+describe('any messages request', () => {
   it('is decoded to what was encoded', () => {
     fc.assert(
       fc.property(anyConversation.map(expressible), (conversation) => {
@@ -139,7 +139,7 @@ describe('a messages request, whatever it says,', () => {
     );
   });
 
-  it('is encoded to what was decoded, also when much of it could not be said', () => {
+  it('is encoded to what was decoded, also if parts of it cannot be expressed', () => {
     fc.assert(
       fc.property(anyConversation, (conversation) => {
         const body = encoded(conversation);
@@ -148,7 +148,7 @@ describe('a messages request, whatever it says,', () => {
     );
   });
 
-  it('keeps to the order of turns that the vendor demands', () => {
+  it('has its turns in the order that the vendor requires', () => {
     const shuffled = anyConversation.chain((conversation) =>
       fc.shuffledSubarray(conversation.messages).map((messages) => encoded({ ...conversation, messages })),
     );
@@ -171,7 +171,7 @@ describe('a messages request, whatever it says,', () => {
     );
   });
 
-  it('is refused with the path of what is wrong, and never fails otherwise', () => {
+  it('is refused with the path of the invalid field, and never fails in another way', () => {
     assertRefusedByPath(anyConversation, {
       numRuns: 500,
       wire: encoded,
@@ -204,8 +204,8 @@ function sayableAnswer(parts: readonly StreamPart[]): StreamPart[] {
 const withoutStartUsage = (parts: readonly StreamPart[]) =>
   parts.map((part) => (part.type === 'message-start' ? { ...part, usage: null } : part));
 
-describe('a messages stream, whatever it says,', () => {
-  it('is read as it was written, block after block', () => {
+describe('any messages stream', () => {
+  it('is read as it was written, block by block', () => {
     const answer = answers('anthropic-messages', { interleave: true }).map(sayableAnswer);
     fc.assert(
       fc.property(answer, (parts) => {
@@ -216,7 +216,7 @@ describe('a messages stream, whatever it says,', () => {
     );
   });
 
-  it('has one block open at a time, numbered without gaps, and one end', () => {
+  it('has one open block at a time, numbered without gaps, and one end', () => {
     fc.assert(
       fc.property(answers('openai-responses', { interleave: true }), (parts) => {
         const { frames } = splitFrames(Buffer.from(written(parts)));
@@ -242,7 +242,7 @@ describe('a messages stream, whatever it says,', () => {
     );
   });
 
-  it('assembles into a message with all that was written', () => {
+  it('assembles into a message with everything that was written', () => {
     fc.assert(
       fc.property(answers('openai-responses', { interleave: true }), (parts) => {
         const message = assemble(splitFrames(Buffer.from(written(parts))).frames);
@@ -265,7 +265,7 @@ describe('a messages stream, whatever it says,', () => {
     );
   });
 
-  it('whatever its records hold, starts once, ends once, and balances its blocks', () => {
+  it('starts once, ends once and closes every block, whatever its events contain', () => {
     const records = answers('anthropic-messages').chain((parts) => {
       const events = splitFrames(Buffer.from(written(parts))).frames.map(({ data }) =>
         objectOf(JSON.parse(data)),

@@ -44,7 +44,7 @@ const result = (callId: string, text: string): Part => ({
 });
 
 describe('a messages request', () => {
-  it('has its results first in the turn after the calls, whatever came between them', () => {
+  it('has tool results first in the turn after the calls, whatever was sent between them', () => {
     const turns = turnsOf([
       user,
       { role: 'assistant', parts: [call('a')] },
@@ -69,7 +69,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  it('uses the id of a call once, though a server gave the same one in every turn', () => {
+  it('has unique tool call ids, even if a server repeated one in every turn', () => {
     const turns = turnsOf([
       user,
       { role: 'assistant', parts: [call('call_0')] },
@@ -84,7 +84,7 @@ describe('a messages request', () => {
     assert.deepEqual(ids, [undefined, 'call_0', 'call_0', 'call_0_2', 'call_0_2']);
   });
 
-  it('has a result for every call, and words of a result that no call asked for', () => {
+  it('has a result for every call, and a result without a call as text', () => {
     const turns = turnsOf([
       { role: 'user', parts: [result('lost', 'found')] },
       { role: 'assistant', parts: [call('a')] },
@@ -96,7 +96,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  it('has no empty text, no white space at the end, and a turn of the user first', () => {
+  it('has no empty text and no trailing white space, and begins with a user turn', () => {
     assert.deepEqual(
       turnsOf([
         { role: 'user', parts: [{ type: 'text', text: ' \n' }] },
@@ -110,7 +110,7 @@ describe('a messages request', () => {
     assert.deepEqual(turnsOf([]), [['user', { type: 'text', text: 'Go on.' }]]);
   });
 
-  it('keeps arguments that are no object for the model to see', () => {
+  it('shows arguments that are not an object to the model', () => {
     const [, turn] = turnsOf([user, { role: 'assistant', parts: [call('a', '{"path":'), call('b', '')] }]);
     assert.deepEqual(
       turn?.slice(1).map((block) => objectOf(block)['input']),
@@ -118,14 +118,14 @@ describe('a messages request', () => {
     );
   });
 
-  it('has a bound, which leaves room for an answer after the thinking', () => {
+  it('has a token limit that leaves room for an answer after the thinking', () => {
     const on = { mode: 'on', effort: null, budgetTokens: 4_000, display: null } as const;
     assert.equal(encoded({})['max_tokens'], plainDialect.defaultMaxTokens);
     assert.equal(encoded({ reasoning: on, maxOutputTokens: 1_000 })['max_tokens'], 5_000);
     assert.equal(encoded({ reasoning: on, maxOutputTokens: 5_000 })['max_tokens'], 5_000);
   });
 
-  it('says an effort as adaptive thinking, and no thinking where a tool must be called', () => {
+  it('has adaptive thinking for an effort, and no thinking if a tool must be called', () => {
     const reasoning = { mode: 'on', effort: 'minimal', budgetTokens: null, display: 'auto' } as const;
     const { output_config, thinking } = encoded({ reasoning });
     assert.deepEqual(thinking, { type: 'adaptive', display: 'summarized' });
@@ -138,7 +138,7 @@ describe('a messages request', () => {
     assert.deepEqual(forced['tool_choice'], { type: 'any' });
   });
 
-  it('has one kind of sampling, within bounds, and none with thinking', () => {
+  it('has one sampling parameter, within its limits, and none with thinking', () => {
     const sampled = (values: Partial<Conversation>) => {
       const { temperature, top_k, top_p } = encoded(values);
       return [temperature, top_p, top_k];
@@ -154,7 +154,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  it('offers all tools, chooses the only one that may be called, and no choice without tools', () => {
+  it('has all tools, a choice of the only allowed one, and no choice without tools', () => {
     const tool = (name: string) => ({
       kind: 'function' as const,
       name,
@@ -182,14 +182,14 @@ describe('a messages request', () => {
     );
   });
 
-  it('leaves the marks of the client where they are', () => {
+  it('keeps the cache marks of the client', () => {
     const body = encoded({ system: [{ type: 'text', text: 'One', cache: { ttl: 3_600 } }], cacheKey: 'k' });
     assert.deepEqual(listOf(body['system']), [
       { type: 'text', text: 'One', cache_control: { type: 'ephemeral', ttl: '1h' } },
     ]);
   });
 
-  it('closes the objects of an answer’s schema and tells what the vendor cannot enforce', () => {
+  it('has closed objects in the schema of the answer, and names what the vendor cannot enforce', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
@@ -216,7 +216,7 @@ describe('a messages request', () => {
     });
   });
 
-  it('names the type that an image has, and takes text that came as bytes as text', () => {
+  it('has the media type that an image shows, and text for a text file that was sent as bytes', () => {
     const [turn] = turnsOf([
       {
         role: 'user',
@@ -235,7 +235,7 @@ describe('a messages request', () => {
     );
   });
 
-  it('never sends reasoning that the vendor did not make, and reads back what was carried', () => {
+  it('has no reasoning that the vendor did not make, and recovers embedded encrypted reasoning', () => {
     const encrypted = { format: 'openai-responses', kind: 'encrypted', value: 'gAAA', id: 'rs_1' } as const;
     const foreign: Part = { type: 'reasoning', text: 'hm', summary: true, encrypted };
     const open: Part = { type: 'reasoning', text: 'hm', summary: false, encrypted: null };
@@ -253,7 +253,7 @@ describe('a messages request', () => {
     assert.deepEqual(messages[1]?.parts, [{ ...foreign, summary: false }]);
   });
 
-  it('of Claude Code is understood whole: what others cannot say goes along by its path (clients 19, 20)', () => {
+  it('is read completely if it is from Claude Code, with a path for everything that other formats lack', () => {
     const body = {
       model: 'm',
       max_tokens: 32_000,
@@ -304,7 +304,7 @@ describe('a messages request', () => {
     assert.equal(objectOf(listOf(tools)[0])['defer_loading'], true);
   });
 
-  it('with blocks of a server tool says in words what others cannot carry, without what is encrypted', () => {
+  it('has text instead of server tool blocks for other formats, without encrypted content', () => {
     const blocks = [
       { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'weather' } },
       {
@@ -324,7 +324,7 @@ describe('a messages request', () => {
     assert.deepEqual(texts.slice(1), [null, 'So far: hello']);
   });
 
-  it('with a document keeps its context, and refuses to make words of the images in it', () => {
+  it('keeps the context of a document, and is refused if other formats would lose its images', () => {
     const document = (content: unknown) => ({
       type: 'document',
       title: 'a',
@@ -348,7 +348,7 @@ describe('a messages request', () => {
     assert.equal(native?.type === 'native' ? native.text : undefined, null);
   });
 
-  it('with a field of the wrong type is refused with its path', () => {
+  it('is refused with the path of a field of the wrong type', () => {
     const wrong: [object, string][] = [
       [{ messages: 'Hi' }, 'messages'],
       [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
@@ -393,8 +393,8 @@ const stopped = (index: number) => ({ type: 'content_block_stop', index });
 const toolUse = (id: string, input: JsonObject = {}) => ({ type: 'tool_use', id, name: 'read', input });
 const fixture = (name: string) => read(readFileSync(join(import.meta.dirname, 'fixtures', name)));
 
-describe('a messages stream that is read', () => {
-  it('brings thinking with its signature, text, calls and usage in buckets of their own', () => {
+describe('a messages stream from an upstream', () => {
+  it('gives thinking with its signature, text, calls and usage', () => {
     const parts = fixture('tools.sse');
     assert.deepEqual(
       parts.map(({ type }) => type),
@@ -433,7 +433,7 @@ describe('a messages stream that is read', () => {
     });
   });
 
-  it('brings blocks of server tools whole, and citations', () => {
+  it('gives complete blocks of server tools, and citations', () => {
     const searches = fixture('server-tool.sse').flatMap((part) =>
       part.type === 'search' ? [part.search] : [],
     );
@@ -445,14 +445,14 @@ describe('a messages stream that is read', () => {
     assert.equal(citation?.type === 'citation' && citation.citation.url, 'https://example.org/w');
   });
 
-  it('with an error is an error with the status that it deserves', () => {
+  it('gives an error with the status that fits its type', () => {
     assert.deepEqual(fixture('overloaded.sse').at(-1), {
       type: 'error',
       error: { status: 529, message: 'Overloaded' },
     });
   });
 
-  it('that breaks off is an error, never an end', () => {
+  it('gives an error and no end if it breaks off', () => {
     const parts = read(
       framed(start, opened(0, { type: 'text', text: '' }), grown(0, { type: 'text_delta', text: 'a' })),
     );
@@ -460,7 +460,7 @@ describe('a messages stream that is read', () => {
     assert.equal(read('').at(-1)?.type, 'error');
   });
 
-  it('has calls although its reason says otherwise, is taken to end with them', () => {
+  it('ends with tool calls if it has some, although its stop reason says otherwise', () => {
     const parts = read(
       framed(start, opened(0, toolUse('a', { path: 'x' })), stopped(0), ...ending('end_turn')),
     );
@@ -472,7 +472,7 @@ describe('a messages stream that is read', () => {
     assert.equal(Object(parts.at(-1)).reason, 'tool-calls');
   });
 
-  it('that was cut off inside a call says so of the call', () => {
+  it('gives an incomplete call if it was cut off inside one', () => {
     const cut = [
       opened(0, toolUse('a')),
       grown(0, { type: 'input_json_delta', partial_json: '{"pa' }),
@@ -483,7 +483,7 @@ describe('a messages stream that is read', () => {
     assert.equal(Object(parts.at(-1)).reason, 'length');
   });
 
-  it('tells each reason of the vendor by its own name', () => {
+  it('gives an end reason for each stop reason of the vendor', () => {
     const decodedReason = (reason: string) => Object(read(framed(start, ...ending(reason))).at(-1)).reason;
     const reasons = [
       'end_turn',
@@ -506,7 +506,7 @@ describe('a messages stream that is read', () => {
     assert.equal(Object(end).stopSequence, 'END');
   });
 
-  it('that was refused brings the vendor’s explanation', () => {
+  it('gives the vendor’s explanation of a refusal', () => {
     const details = { stop_details: { type: 'refusal', category: 'cyber', explanation: 'Not that.' } };
     assert.deepEqual(read(framed(start, ...ending('refusal', details))).slice(1, -1), [
       { type: 'refusal-start', block: 0 },
@@ -515,7 +515,7 @@ describe('a messages stream that is read', () => {
     ]);
   });
 
-  it('may lack its start, a block’s start or a block’s end, and name one index twice (3.3)', () => {
+  it('may lack its start, the start or end of a block, and repeat an index', () => {
     const parts = read(
       framed(
         ...[grown(0, { type: 'text_delta', text: 'Well' }), opened(1, toolUse('a')), opened(1, toolUse('b'))],
@@ -535,7 +535,7 @@ describe('a messages stream that is read', () => {
     ]);
   });
 
-  it('is read past a record that is no JSON and to its end only (3.3 items 4 and 7)', () => {
+  it('continues after an event that is not JSON, and stops at its end', () => {
     const noise = 'event: content_block_delta\ndata: {"type":"content_block_del\n\n: comment\n\n';
     const parts = read(framed(start) + noise + framed(...ending('end_turn'), ...ending('end_turn')));
     assert.deepEqual(
@@ -573,8 +573,8 @@ const end = (reason: Extract<StreamPart, { type: 'message-end' }>['reason']): St
   },
 });
 
-describe('a messages stream that is written', () => {
-  it('does not begin with more thinking than it says was written', () => {
+describe('a messages stream for a client', () => {
+  it('does not begin with more thinking tokens than it reports at the end', () => {
     const usage = { ...noUsage, input: 10, output: 5, reasoning: 20, webSearches: 1 };
     const [start] = writer(context).push({ type: 'message-start', id: '', model: '', usage });
     const { message } = JSON.parse(start?.data ?? '');
@@ -582,7 +582,7 @@ describe('a messages stream that is written', () => {
     assert.equal('output_tokens_details' in message.usage || 'server_tool_use' in message.usage, false);
   });
 
-  it('makes a message with all fields, the client’s name of the model, and usage in the vendor’s way', () => {
+  it('makes a message with all fields, the client’s model name, and usage as the vendor counts it', () => {
     assert.deepEqual(whole(end('stop')), {
       id: 'msg_7',
       type: 'message',
@@ -622,7 +622,7 @@ describe('a messages stream that is written', () => {
     assert.deepEqual(message?.['content'], [{ type: 'text', text: 'a' }]);
   });
 
-  it('says that an answer was refused when it is a refusal', () => {
+  it('has the stop reason refusal if the answer is a refusal', () => {
     const message = whole(
       { type: 'refusal-start', block: 0 },
       { type: 'refusal-delta', block: 0, text: 'No.' },
@@ -633,7 +633,7 @@ describe('a messages stream that is written', () => {
     assert.equal(message?.['stop_reason'], 'refusal');
   });
 
-  it('says that the bound was hit when a call was cut off, whatever the upstream gave as reason', () => {
+  it('has the stop reason max_tokens if a call was cut off, whatever the upstream reported', () => {
     const call: StreamPart[] = [
       { type: 'tool-call-start', block: 0, id: 'a', name: 'read', kind: 'function' },
       { type: 'tool-call-delta', block: 0, text: '{"pa' },
@@ -645,7 +645,7 @@ describe('a messages stream that is written', () => {
     assert.deepEqual(done?.['content'], [toolUse('a')]);
   });
 
-  it('carries encrypted reasoning of another format where it comes back with the next request', () => {
+  it('embeds encrypted reasoning of another format so that the next request contains it', () => {
     const encrypted = { format: 'openai-responses', kind: 'encrypted', value: 'gAAA' } as const;
     const message = whole(
       { type: 'reasoning-start', block: 0, summary: true },
@@ -660,7 +660,7 @@ describe('a messages stream that is written', () => {
     assert.deepEqual(messages[0]?.parts, [{ type: 'reasoning', text: 'hm', summary: false, encrypted }]);
   });
 
-  it('gives a citation of another format as one of a search result', () => {
+  it('has a search result citation for a citation of another format', () => {
     const message = whole(
       { type: 'text-start', block: 0 },
       { type: 'text-delta', block: 0, text: 'Sun.' },

@@ -290,7 +290,7 @@ const anyAnswer = {
   'openai-responses': responses.map(parsed),
 } as const;
 
-describe('an answer as a stream, and back', () => {
+describe('a complete answer that is written as a stream', () => {
   for (const format of formats) {
     it(`loses nothing of any ${format} answer`, () => {
       const stream = streamOf(format);
@@ -308,7 +308,7 @@ describe('an answer as a stream, and back', () => {
       );
     });
 
-    it(`ends a ${format} stream once, and at its end`, () => {
+    it(`ends a ${format} stream once, with its last frame`, () => {
       const stream = streamOf(format);
       fc.assert(
         fc.property(anyAnswer[format], (answer) => {
@@ -322,7 +322,7 @@ describe('an answer as a stream, and back', () => {
       );
     });
 
-    it(`makes nothing whole of a ${format} stream that was cut`, () => {
+    it(`gives no answer for a ${format} stream that was cut`, () => {
       const stream = streamOf(format);
       const [answer] = fc.sample(anyAnswer[format], { numRuns: 1, seed: 7 });
       assert.ok(answer !== undefined);
@@ -333,7 +333,7 @@ describe('an answer as a stream, and back', () => {
     });
   }
 
-  it('numbers the events of a response from 0 without gaps, and brackets every item', () => {
+  it('numbers the events of a response from 0 without gaps, and adds and completes every item', () => {
     fc.assert(
       fc.property(anyAnswer['openai-responses'], (answer) => {
         const events = splitFrames(
@@ -362,7 +362,7 @@ describe('an answer as a stream, and back', () => {
     );
   });
 
-  it('rebuilds the items of a response whose terminal event has none', () => {
+  it('restores the items of a response whose terminal event has none', () => {
     const [answer] = fc.sample(
       anyAnswer['openai-responses'].filter((any) => listOf(any['output']).length > 2),
       { numRuns: 1, seed: 3 },
@@ -380,7 +380,7 @@ describe('an answer as a stream, and back', () => {
     assert.deepEqual(streamOf('openai-responses').assemble(bare), answer);
   });
 
-  it('rebuilds an item from its deltas when no done event came', () => {
+  it('restores an item from its deltas if there is no done event', () => {
     const event = (data: JsonObject): Frame => ({ event: '', data: JSON.stringify(data) });
     const assembled = streamOf('openai-responses').assemble([
       event({
@@ -406,7 +406,7 @@ describe('an answer as a stream, and back', () => {
 });
 
 describe('assembling a vendor stream', () => {
-  it('gives the messages that the events stand for', () => {
+  it('gives the message that the events describe', () => {
     const message = streamOf('anthropic-messages').assemble(
       splitFrames(fixture('anthropic-messages/fixtures/tools.sse')).frames,
     );
@@ -428,7 +428,7 @@ describe('assembling a vendor stream', () => {
     assert.equal(objectOf(message?.['usage'])['output_tokens'], 257);
   });
 
-  it('gives the chat answer that the chunks stand for', () => {
+  it('gives the chat completion that the chunks describe', () => {
     const answer = streamOf('openai-chat').assemble(
       splitFrames(fixture('openai-chat/fixtures/text.sse')).frames,
     );
@@ -444,7 +444,7 @@ describe('assembling a vendor stream', () => {
     ]);
   });
 
-  it('takes nothing but usage from after [DONE]', () => {
+  it('reads nothing but usage after [DONE]', () => {
     const record = (data: unknown): Frame => ({
       event: '',
       data: typeof data === 'string' ? data : JSON.stringify(data),
@@ -464,7 +464,7 @@ describe('assembling a vendor stream', () => {
     assert.deepEqual(answer?.['usage'], { prompt_tokens: 1 });
   });
 
-  it('keeps a call whose input is no JSON as the model wrote it, and leaves out half of one that was cut off', () => {
+  it('keeps a call whose input is not JSON, and leaves out one that was cut off', () => {
     const event = (data: JsonObject): Frame => ({ event: String(data['type']), data: JSON.stringify(data) });
     const frames = (stop_reason: string) => [
       event({
@@ -519,7 +519,7 @@ const called = (id: string, name: string, args: string) => ({
   function: { name, arguments: args },
 });
 
-describe('3.3 items 8 to 10: tool calls in chat deltas', () => {
+describe('assembling tool calls of chat deltas', () => {
   const two = [called('a', 'f', '{"x":1}'), called('b', 'g', '{"y":2}')];
   const cases: [string, unknown[], unknown[]][] = [
     [
@@ -633,9 +633,9 @@ describe('3.3 items 8 to 10: tool calls in chat deltas', () => {
     ],
   ];
   for (const [name, deltas, expected] of cases)
-    it(`takes ${name}`, () => assert.deepEqual(callsOf(deltas), expected));
+    it(`accepts ${name}`, () => assert.deepEqual(callsOf(deltas), expected));
 
-  it('takes whole calls that share index 0 and have no ids', () => {
+  it('accepts complete calls that share index 0 and have no ids', () => {
     assert.deepEqual(
       callsOf([
         { index: 0, ...fn('f', '{"x":1}') },
@@ -648,7 +648,7 @@ describe('3.3 items 8 to 10: tool calls in chat deltas', () => {
     );
   });
 
-  it('takes arguments that come after the finish reason', () => {
+  it('accepts arguments after the finish reason', () => {
     assert.deepEqual(
       callsOf([{ index: 0, id: 'a', ...fn('f', '{"x"') }], 'tool_calls', [
         { index: 0, ...fn(undefined, ':1}') },
@@ -662,7 +662,7 @@ describe('3.3 items 8 to 10: tool calls in chat deltas', () => {
     assert.deepEqual(callsOf([{ index: 0, id: 'a', ...fn('f', '') }], 'length'), [called('a', 'f', '')]);
   });
 
-  it('takes custom tools and fields it does not know', () => {
+  it('accepts custom tools and unknown fields', () => {
     const deltas = [
       {
         index: 0,

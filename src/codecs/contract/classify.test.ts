@@ -95,7 +95,7 @@ describe('classify', () => {
     }
   }
 
-  it('knows an event of the responses format by its name when the data does not say its type', () => {
+  it('recognizes an event of the responses format by its name if its data has no type', () => {
     assert.equal(
       streamOf('openai-responses').classify({ event: 'response.created', data: '{"response":{}}' }),
       'preamble',

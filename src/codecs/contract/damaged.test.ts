@@ -22,13 +22,13 @@ const types = (parts: readonly StreamPart[]) => parts.map(({ type }) => type);
 /** What has no text form: conversions of it throw. */
 const formless = { toString: 1, constructor: null };
 
-describe('a word from outside that every object knows', () => {
+describe('a word from upstream that is a property of every object', () => {
   it('is in no table', () => {
     const { constructor: made, __proto__: parent } = table({ a: 1 }) as Record<string, unknown>;
     assert.deepEqual([made, parent], [undefined, undefined]);
   });
 
-  it('is no reason why an answer ended', () => {
+  it('is not a finish reason', () => {
     const choices = [{ index: 0, delta: { content: 'a' }, text: 'a', finish_reason: 'constructor' }];
     for (const format of ['openai-chat', 'openai-completions'] as const) {
       const end = read(format, [{ choices }]).at(-1);
@@ -37,7 +37,7 @@ describe('a word from outside that every object knows', () => {
     }
   });
 
-  it('is no status of an error', () => {
+  it('is not the status of an error', () => {
     const data = JSON.stringify({ error: { message: 'm', code: 'constructor', type: 'toString' } });
     for (const format of ['openai-chat', 'openai-completions', 'openai-responses'] as const) {
       assert.equal(streamOf(format).readError({ event: 'error', data }).status, 502);
@@ -46,21 +46,21 @@ describe('a word from outside that every object knows', () => {
 });
 
 describe('a value without a text form', () => {
-  it('is no status of an error', () => {
+  it('is not the status of an error', () => {
     const data = JSON.stringify({ error: { message: 'm', code: formless, status: formless } });
     for (const format of ['openai-chat', 'openai-completions', 'openai-responses'] as const) {
       assert.deepEqual(streamOf(format).readError({ event: 'error', data }), { status: 502, message: 'm' });
     }
   });
 
-  it('is no index of a text', () => {
+  it('is not the index of a text', () => {
     const event = { type: 'response.output_text.delta', content_index: formless, delta: 'four' };
     assert.equal(streamOf('openai-responses').textBytes(Buffer.from(encodeFrame(event.type, event))), 4);
   });
 });
 
 describe('an event out of order', () => {
-  it('does not write into a block of a response that has ended', () => {
+  it('does not change a block of a response that has ended', () => {
     const text = (more: object) => ({ output_index: 0, content_index: 0, ...more });
     const item = { type: 'message', content: [{ type: 'output_text', text: 'a' }] };
     const parts = read('openai-responses', [
@@ -72,7 +72,7 @@ describe('an event out of order', () => {
     assert.deepEqual(types(parts), ['message-start', 'text-start', 'text-delta', 'text-end', 'message-end']);
   });
 
-  it('does not write text into a call of a response', () => {
+  it('does not add text to a call of a response', () => {
     const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
     const parts = read('openai-responses', [
       { type: 'response.output_item.added', output_index: 0, item: call },
@@ -82,7 +82,7 @@ describe('an event out of order', () => {
     assert.equal(types(parts).includes('text-delta'), false);
   });
 
-  it('takes a source of a response at a place that is none', () => {
+  it('does not add a source at an invalid place of a response', () => {
     const annotation = { type: 'url_citation', url: 'https://a.test' };
     const parts = read('openai-responses', [
       { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'a' },
@@ -97,7 +97,7 @@ describe('an event out of order', () => {
     assert.ok(types(parts).includes('citation'));
   });
 
-  it('does not write text into a block of a message that is none', () => {
+  it('does not add text to an invalid block of a message', () => {
     const parts = read('anthropic-messages', [
       { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', name: 's' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } },

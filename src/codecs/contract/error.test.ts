@@ -71,7 +71,7 @@ describe('encodeError', () => {
     });
   }
 
-  it('never says server_is_overloaded, which is final for Codex', () => {
+  it('never has the code server_is_overloaded, after which Codex gives up', () => {
     for (const code of codes) {
       for (const codec of codecs) {
         const error = new GatewayError(code, 'm');
@@ -85,7 +85,7 @@ describe('encodeError', () => {
 const splitOf = (stream: StreamCodec, bytes: Buffer) => stream.split(bytes);
 
 describe('encodeErrorFrame', () => {
-  it('is one whole record that its own codec calls an error, and no clean end', () => {
+  it('is one complete record that its own codec classifies as an error, without a regular end', () => {
     for (const { format, stream } of codecs) {
       if (stream === null) continue;
       for (const code of codes) {
@@ -105,7 +105,7 @@ describe('encodeErrorFrame', () => {
     }
   });
 
-  it('names the event as each format asks', () => {
+  it('has the event name that each format requires', () => {
     const names: Partial<Record<WireFormat, string>> = {
       'openai-responses': 'response.failed',
       'anthropic-messages': 'error',
@@ -117,7 +117,7 @@ describe('encodeErrorFrame', () => {
     }
   });
 
-  it('gives Codex a code that it tries again after', () => {
+  it('has a code after which Codex tries again', () => {
     const codeOf = (error: GatewayError) => {
       const frame = splitFrames(
         Buffer.from(codecOf('openai-responses').stream?.encodeErrorFrame(error, 'req_1') ?? ''),
@@ -135,7 +135,7 @@ describe('encodeErrorFrame', () => {
     assert.equal(codeOf(new GatewayError('upstream_cut', 'm')), 'server_error');
   });
 
-  it('ends a broken stream as the measured clients recover best from', () => {
+  it('ends a broken stream so that the clients recover as well as they can', () => {
     const withFrame = (formats: WireFormat[], format: WireFormat) =>
       formats.includes(format) ? 'error-frame' : 'reset';
     for (const { format, stream } of codecs) {
@@ -148,7 +148,7 @@ describe('encodeErrorFrame', () => {
 });
 
 describe('keepAlive', () => {
-  it('is a ping event for messages, none for Gemini CLI and lines, a comment for the others', () => {
+  it('is a ping event for messages, nothing for Gemini CLI and NDJSON, and a comment for the others', () => {
     for (const { format, stream } of codecs) {
       if (stream === null) continue;
       if (format === 'gemini' || format === 'ollama') {

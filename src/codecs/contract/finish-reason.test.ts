@@ -55,23 +55,23 @@ const cases: readonly [WireFormat, readonly JsonObject[], string, string | null]
   ['ollama', line({}), 'stop', null],
 ];
 
-describe("the upstream's own word for why an answer ended", () => {
+describe('the finish reason of an upstream', () => {
   for (const [format, frames, reason, raw] of cases) {
-    it(`stands beside ours in ${format}: ${raw ?? 'none'}`, () => {
+    it(`is kept beside the neutral one in ${format}: ${raw ?? 'none'}`, () => {
       const end = endOf(format, frames);
       assert.ok(end?.type === 'message-end', JSON.stringify(end));
       assert.deepEqual([end.reason, end.rawFinishReason], [reason, raw]);
     });
   }
 
-  it('is that of the last reason that came', () => {
+  it('is the last one that was sent', () => {
     const blocked = { promptFeedback: { blockReason: 'OTHER' } };
     const end = endOf('gemini', [blocked, ...candidate('MAX_TOKENS')]);
     assert.deepEqual(end?.type === 'message-end' && end.rawFinishReason, 'MAX_TOKENS');
   });
 });
 
-describe('the finish reason in the last bytes of an answer that passes unread', () => {
+describe('the finish reason in the last bytes of a relayed answer', () => {
   const read = (format: WireFormat, bytes: string, kind: 'body' | 'stream') =>
     codecOf(format).readFinishReason?.(Buffer.from(bytes), kind) ?? null;
   const wire = (format: WireFormat, frames: readonly JsonObject[]) => {
@@ -141,7 +141,7 @@ describe('the finish reason in the last bytes of an answer that passes unread', 
     ['ollama', { message: { tool_calls: [{}] }, done: true, done_reason: 'stop' }, 'tool-calls', 'stop'],
   ];
   for (const [format, body, meaning, raw] of bodies) {
-    it(`is read of a whole answer in ${format}: ${raw ?? 'none'}, ${meaning ?? 'none'}`, () => {
+    it(`is read from a complete answer in ${format}: ${raw ?? 'none'}, ${meaning ?? 'none'}`, () => {
       assert.deepEqual(
         read(format, JSON.stringify(body), 'body'),
         meaning === null ? null : { meaning, raw },
@@ -149,7 +149,7 @@ describe('the finish reason in the last bytes of an answer that passes unread', 
     });
   }
 
-  it('is none where the stream was cut before it', () => {
+  it('is missing if the stream was cut before it', () => {
     assert.equal(read('openai-chat', wire('openai-chat', [choice(null)]), 'stream'), null);
     assert.equal(
       read('anthropic-messages', wire('anthropic-messages', messages('x').slice(0, 2)), 'stream'),

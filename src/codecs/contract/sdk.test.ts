@@ -142,8 +142,8 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 const chatRequest = { model: 'm', messages: [{ role: 'user' as const, content: 'hi' }] };
 
-describe('what the codecs stream, the official SDKs collect', () => {
-  it('as the chat completion that it was', async () => {
+describe('an official SDK', () => {
+  it('collects a chat stream into the chat completion that it was written from', async () => {
     answer = Buffer.from(streamOf('openai-chat').encodeFramesOf(chatAnswer));
     const collected = await openai().chat.completions.stream(chatRequest).finalChatCompletion();
     const { parsed: _, ...message } = collected.choices[0]?.message ?? { parsed: null };
@@ -157,14 +157,14 @@ describe('what the codecs stream, the official SDKs collect', () => {
     assert.equal(collected.id, chatAnswer.id);
   });
 
-  it('as the message that it was', async () => {
+  it('collects a messages stream into the message that it was written from', async () => {
     answer = Buffer.from(streamOf('anthropic-messages').encodeFramesOf(message));
     const request = { model: 'm', max_tokens: 10, messages: chatRequest.messages };
     const collected = await anthropic().messages.stream(request).finalMessage();
     assert.deepEqual(JSON.parse(JSON.stringify({ ...collected, parsed_output: undefined })), message);
   });
 
-  it('as the response that it was, from its events alone', async () => {
+  it('collects a responses stream into the response that it was written from, by its events alone', async () => {
     const response = { ...responsesAnswer, output };
     const { frames } = splitFrames(Buffer.from(streamOf('openai-responses').encodeFramesOf(response)));
     // Without the terminal event's own copy, what is collected comes from the items' events.
@@ -186,7 +186,7 @@ describe('what the codecs stream, the official SDKs collect', () => {
     assert.deepEqual(withoutParsed, output);
   });
 
-  it('as the text completion that it was', async () => {
+  it('collects a completions stream into the text completion that it was written from', async () => {
     const completion = {
       id: 'c',
       object: 'text_completion',
@@ -204,10 +204,10 @@ describe('what the codecs stream, the official SDKs collect', () => {
   });
 });
 
-describe('an error inside a stream, as the official SDKs see it', () => {
+describe('an official SDK that reads an error inside a stream', () => {
   const failure = new GatewayError('upstream_overloaded', 'The upstream is busy');
 
-  it('is thrown for chat', async () => {
+  it('throws it for chat', async () => {
     const whole = streamOf('openai-chat').encodeFramesOf(chatAnswer);
     const first = whole.slice(0, whole.indexOf('\n\n') + 2);
     answer = Buffer.from(first + streamOf('openai-chat').encodeErrorFrame(failure, 'req_1'));
@@ -217,7 +217,7 @@ describe('an error inside a stream, as the official SDKs see it', () => {
     );
   });
 
-  it('is thrown for messages, with its type', async () => {
+  it('throws it for messages, with its type', async () => {
     answer = Buffer.from(streamOf('anthropic-messages').encodeErrorFrame(failure, 'req_1'));
     const stream = anthropic().messages.create({
       model: 'm',
@@ -232,7 +232,7 @@ describe('an error inside a stream, as the official SDKs see it', () => {
     });
   });
 
-  it('is a failed response for responses', async () => {
+  it('gives a failed response for responses', async () => {
     answer = Buffer.from(streamOf('openai-responses').encodeErrorFrame(failure, 'req_1'));
     const [event] = await collect(await openai().responses.create({ model: 'm', input: 'hi', stream: true }));
     assert.ok(event?.type === 'response.failed');
@@ -242,7 +242,7 @@ describe('an error inside a stream, as the official SDKs see it', () => {
 });
 
 describe('keep-alives between two frames', () => {
-  it('are nothing to the official SDKs', async () => {
+  it('are ignored by the official SDKs', async () => {
     const between = (format: WireFormat, whole: Buffer) =>
       Buffer.from(whole.toString().replaceAll('\n\n', `\n\n${streamOf(format).keepAlive}`));
     answer = between('openai-chat', Buffer.from(streamOf('openai-chat').encodeFramesOf(chatAnswer)));

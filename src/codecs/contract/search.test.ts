@@ -61,8 +61,8 @@ const partsOf = (answer: JsonObject, list: string) =>
     .map(objectOf)
     .map(({ id: _, tool_use_id: __, ...rest }) => rest);
 
-describe('a search that the vendor made, in an answer,', () => {
-  it('is an item to clients of responses, whoever made it', () => {
+describe('a web search of a provider in an answer', () => {
+  it('is an item for clients of responses, whichever provider made it', () => {
     const { id: _, ...expected } = item(sun);
     const claude = answered('anthropic-messages', 'openai-responses', message([call, result('s'), text]));
     assert.deepEqual(partsOf(claude, 'output')[0], expected);
@@ -75,7 +75,7 @@ describe('a search that the vendor made, in an answer,', () => {
     assert.deepEqual(partsOf(answered('gemini', 'openai-responses', google), 'output').at(-1), expected);
   });
 
-  it('is a call and its result to clients of Claude’s format, with no page’s text made up', () => {
+  it('is a call and its result for clients of Claude’s format, without invented page content', () => {
     const answer = answered('openai-responses', 'anthropic-messages', response(item(sun)));
     const [searchCall, searchResult] = listOf(answer['content']).map(objectOf);
     assert.deepEqual(searchCall, { ...call, id: searchCall?.['id'] });
@@ -89,7 +89,7 @@ describe('a search that the vendor made, in an answer,', () => {
     });
   });
 
-  it('of several words is a call for each to clients of Claude’s format, as that is counted, and what was found in the last', () => {
+  it('with several queries is one call each for clients of Claude’s format, with all results in the last one', () => {
     const several = { ...sun, query: 'sun; moon', queries: ['sun', 'moon'] };
     const answer = answered('openai-responses', 'anthropic-messages', response(item(several), item(sun)));
     const content = listOf(answer['content']).map(objectOf);
@@ -123,7 +123,7 @@ describe('a search that the vendor made, in an answer,', () => {
       assert.equal(objectOf(one['content'])['error_code'], 'unavailable');
   });
 
-  it('names the page where one was opened, and says where it failed', () => {
+  it('has the URL of a page that was opened, and an error if it failed', () => {
     const opened = item({ type: 'open_page', url: page.url });
     const failed = item({ type: 'search', query: 'sun' }, { status: 'failed' });
     const answer = answered('openai-responses', 'anthropic-messages', response(opened, failed));
@@ -133,7 +133,7 @@ describe('a search that the vendor made, in an answer,', () => {
     assert.equal(objectOf(error?.['content'])['error_code'], 'unavailable');
   });
 
-  it('is what a Gemini client’s answer rests on', () => {
+  it('is grounding metadata for clients of Gemini', () => {
     const answer = answered('openai-responses', 'gemini', response(item(sun)));
     const [candidate] = listOf(answer['candidates']).map(objectOf);
     assert.deepEqual(candidate?.['groundingMetadata'], {
@@ -143,16 +143,16 @@ describe('a search that the vendor made, in an answer,', () => {
     });
   });
 
-  it('is told too where its result did not come', () => {
+  it('is included even if its result is missing', () => {
     const answer = answered('anthropic-messages', 'openai-responses', message([call]));
     assert.deepEqual(objectOf(partsOf(answer, 'output')[0])['action'], { ...sun, sources: [] });
   });
 });
 
-describe('a search of an earlier turn', () => {
+describe('a web search of an earlier turn', () => {
   const history = { messages: [{ role: 'assistant', content: [call, result('sealed'), text] }] };
 
-  it('is an item of its own in a responses request', () => {
+  it('is an item in a responses request', () => {
     const { body, dropped } = translatedTo('anthropic-messages', 'openai-responses', history);
     assert.deepEqual(listOf(body['input'])[0], {
       id: 'ws_1',
@@ -163,7 +163,7 @@ describe('a search of an earlier turn', () => {
     assert.deepEqual(dropped, []);
   });
 
-  it('is in words where a request has no place for it, and named', () => {
+  it('is text in a request that cannot express it, and reported', () => {
     for (const to of ['openai-chat', 'gemini', 'ollama', 'openai-completions'] as const) {
       const { body, dropped } = translatedTo('anthropic-messages', to, history);
       assert.match(JSON.stringify(body), /sun.*https:\/\/a\.test/, to);
@@ -175,14 +175,14 @@ describe('a search of an earlier turn', () => {
     assert.deepEqual(dropped, ['web_search_call']);
   });
 
-  it('comes back to the vendor that made it by way of a client of another format', () => {
+  it('returns to the provider that made it through a client of another format', () => {
     const answer = answered('openai-responses', 'anthropic-messages', response(item(sun)));
     const messages = [{ role: 'assistant', content: answer['content'] }];
     const { body } = translatedTo('anthropic-messages', 'openai-responses', { messages });
     assert.deepEqual(objectOf(listOf(body['input'])[0])['action'], sun);
   });
 
-  it('keeps its order among other blocks, and its own blocks in its own format', () => {
+  it('keeps its position among other blocks, and its own blocks in its own format', () => {
     const { decodeRequest, encodeRequest } = translating('anthropic-messages').conversation;
     const other = { ...call, id: 'srvtoolu_2' };
     const content = [text, call, result('s'), other];
@@ -195,7 +195,7 @@ describe('a search of an earlier turn', () => {
     assert.deepEqual(objectOf(listOf(messages).at(-1))['content'], content);
   });
 
-  it('is put in words where Anthropic refuses pages that another vendor found', () => {
+  it('is text for Anthropic if another provider found the pages, which Anthropic refuses', () => {
     const citations = [{ type: 'web_search_result_location', url: page.url, encrypted_index: '' }];
     const request = {
       messages: [{ role: 'assistant', content: [call, result(''), { ...text, citations }] }],

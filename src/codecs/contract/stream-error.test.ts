@@ -88,7 +88,7 @@ describe('errors inside HTTP 200', () => {
     ],
   ];
   for (const [format, failing, status, message] of errors) {
-    it(`3.3 item 3: ${format} ${failing.data.slice(0, 80)} deserves ${status}`, () => {
+    it(`give ${format} ${failing.data.slice(0, 80)} the status ${status}`, () => {
       const stream = streamOf(format);
       assert.equal(stream.classify(failing), 'error');
       const read = stream.readError(failing);
@@ -100,7 +100,7 @@ describe('errors inside HTTP 200', () => {
     });
   }
 
-  it('clips a message without end', () => {
+  it('have a long message shortened', () => {
     const read = streamOf('openai-chat').readError(frame({ error: { message: 'x'.repeat(100_000) } }));
     assert.ok(read.message.length < 3_000);
   });

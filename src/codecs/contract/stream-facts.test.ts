@@ -116,12 +116,12 @@ const expectations: [WireFormat, string, StreamFacts['end'], Partial<Usage> | nu
 ];
 
 describe('the facts of a recorded stream', () => {
-  it('has an expectation for every fixture', () => {
+  it('have an expectation for every fixture', () => {
     assert.equal(expectations.length, recorded.length);
   });
 
   for (const [format, name, end, usage] of expectations) {
-    it(`gives the facts of ${format}/${name} wherever head and tail were cut`, () => {
+    it(`are the same for ${format}/${name} wherever its head and tail are cut`, () => {
       const bytes = recordedAs(format, name);
       const expected = usage === null ? null : { ...noUsage, ...usage };
       const stream = streamOf(format);
@@ -149,7 +149,7 @@ describe('the facts of a recorded stream', () => {
   }
 
   for (const [format, name, end] of expectations.filter(([, , kind]) => kind === 'complete')) {
-    it(`3.3 item 1: ${format}/${name} is ${end} only with its terminal event`, () => {
+    it(`say that ${format}/${name} is ${end} only if it has its terminal event`, () => {
       const bytes = recordedAs(format, name);
       const terminals: Partial<Record<WireFormat, string>> = {
         'openai-chat': '"finish_reason":"',
@@ -170,7 +170,7 @@ describe('the facts of a recorded stream', () => {
     });
   }
 
-  it('knows a terminal event that is longer than the tail by the usage in it', () => {
+  it('recognize a terminal event that is longer than the tail by its usage', () => {
     const bytes = recordedAs('openai-responses', 'tools.sse');
     const tail = bytes.subarray(bytes.lastIndexOf('"usage"'));
     assert.equal(streamOf('openai-responses').readStream(bytes.subarray(0, 500), tail).end, 'complete');

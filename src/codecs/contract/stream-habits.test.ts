@@ -13,21 +13,21 @@ import { splitFrames } from '../../lib/streams/sse.ts';
 import type { StreamFacts } from '../codec.ts';
 import { noUsage } from '../wire-format.ts';
 
-describe('the facts of a stream with habits of its own', () => {
+describe('the facts of an unusual stream', () => {
   const chat = (finish: string, ...after: unknown[]) =>
     record(choice({ content: 'a' })) + finish + after.map(record).join('');
   const usageChunk = { choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } };
   const chatCases: [string, string, StreamFacts['end'], boolean][] = [
-    ['item 7: no [DONE] but a finish reason', chat(record(choice({}, 'stop'))), 'complete', false],
-    ['item 7: two [DONE]', chat(record(usageChunk), '[DONE]', '[DONE]'), 'complete', true],
+    ['no [DONE] but a finish reason', chat(record(choice({}, 'stop'))), 'complete', false],
+    ['two [DONE]', chat(record(usageChunk), '[DONE]', '[DONE]'), 'complete', true],
     [
-      'item 7: text after [DONE]',
+      'text after [DONE]',
       chat(record(usageChunk), '[DONE]', choice({ content: 'late' }), 'noise'),
       'complete',
       true,
     ],
     [
-      'item 7: an error after [DONE]',
+      'an error after [DONE]',
       chat(record(usageChunk), '[DONE]', { error: { message: 'late' } }),
       'complete',
       true,
@@ -39,14 +39,9 @@ describe('the facts of a stream with habits of its own', () => {
       'complete',
       true,
     ],
+    ['usage before the last chunk', chat(record(usageChunk), choice({}, 'stop'), '[DONE]'), 'complete', true],
     [
-      'item 6: usage before the last chunk',
-      chat(record(usageChunk), choice({}, 'stop'), '[DONE]'),
-      'complete',
-      true,
-    ],
-    [
-      'item 6: cumulative usage on every chunk',
+      'cumulative usage on every chunk',
       record({ ...choice({ content: 'a' }), usage: { prompt_tokens: 3, completion_tokens: 1 } }) +
         record({ ...choice({}, 'stop'), usage: usageChunk.usage }),
       'complete',
@@ -71,7 +66,7 @@ describe('the facts of a stream with habits of its own', () => {
       true,
     ],
     [
-      'item 4: broken JSON among good frames',
+      'broken JSON among good frames',
       chat(`${record('{"choices":[{"del')}${record(choice({}, 'stop'))}`, usageChunk, '[DONE]'),
       'complete',
       true,
@@ -101,14 +96,14 @@ describe('the facts of a stream with habits of its own', () => {
     ['nothing', '', 'cut', false],
   ];
   for (const [name, text, end, hasUsage] of chatCases) {
-    it(`3.3 ${name}: ${end}`, () => {
+    it(`have the end ${end} after ${name}`, () => {
       const facts = factsOf('openai-chat', text);
       assert.equal(facts.end, end);
       assert.deepEqual(facts.usage, hasUsage ? { ...noUsage, input: 3, output: 4 } : null);
     });
   }
 
-  it('merges message_start and message_delta by the later value and never adds', () => {
+  it('have the later values of message_start and message_delta, and no sums', () => {
     const start = named({
       type: 'message_start',
       message: { usage: { input_tokens: 25, cache_read_input_tokens: 7, output_tokens: 1 } },
@@ -143,12 +138,12 @@ describe('the facts of a stream with habits of its own', () => {
     );
     assert.equal(nothing.usage, null);
   });
-  it('does not take a [DONE] for the end of a response that was cut', () => {
+  it('do not have a [DONE] as the end of a response that was cut', () => {
     const text = named({ type: 'response.created', response: {} } as { type: string });
     assert.equal(factsOf('openai-responses', `${text}data: [DONE]\n\n`).end, 'cut');
   });
 
-  it('answers something for any bytes, and never throws', () => {
+  it('exist for any bytes, without an exception', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(300), (raw, at) => {
         for (const format of streaming) {

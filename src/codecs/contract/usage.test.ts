@@ -55,7 +55,7 @@ describe('usage of a complete answer', () => {
     );
   }
 
-  it('counts nothing that no answer can use, whatever an upstream reports, in any format', () => {
+  it('has no count that an answer cannot have, whatever an upstream reports, in any format', () => {
     const odd = fc.constantFrom<unknown>(
       1e308,
       1e300,
@@ -116,7 +116,7 @@ describe('usage of a complete answer', () => {
     );
   });
 
-  it('reads the cache counters of other vendors', () => {
+  it('has the cached tokens that other vendors report', () => {
     assert.deepEqual(
       usageOf('openai-chat', {
         prompt_tokens: 100,
@@ -136,7 +136,7 @@ describe('usage of a complete answer', () => {
     );
   });
 
-  it('decides by the total whether reasoning is part of the output', () => {
+  it('includes reasoning in the output or not, depending on the reported total', () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 5,
@@ -171,7 +171,7 @@ describe('usage of a complete answer', () => {
     );
   });
 
-  it('takes audio out of both totals', () => {
+  it('excludes audio from both totals', () => {
     const usage = {
       prompt_tokens: 100,
       completion_tokens: 50,
@@ -189,7 +189,7 @@ describe('usage of a complete answer', () => {
     });
   });
 
-  it('bills compaction iterations, which the totals of a message leave out', () => {
+  it('includes compaction iterations, which the totals of a message leave out', () => {
     const usage = {
       input_tokens: 10,
       output_tokens: 4,
@@ -206,7 +206,7 @@ describe('usage of a complete answer', () => {
     });
   });
 
-  it('takes no report and a report of nothing for the same', () => {
+  it('is the same for no report and an empty report', () => {
     for (const { format, readUsage } of codecs) {
       for (const usage of [
         null,
@@ -225,7 +225,7 @@ describe('usage of a complete answer', () => {
     }
   });
 
-  it('passes over a usage that is a property of a tool, however it is written', () => {
+  it('is not read from a property of a tool called usage, however it is written', () => {
     const tools = [
       {
         type: 'function',
@@ -241,7 +241,7 @@ describe('usage of a complete answer', () => {
     assert.equal(codecOf('openai-responses').readUsage(bodyOf({ object: 'response', tools })), null);
   });
 
-  it('never gives a negative bucket, and the input buckets add up to the prompt', () => {
+  it('has no negative count, and its input counts add up to the prompt', () => {
     const count = fc.oneof(fc.nat(5_000), fc.constantFrom(-1, 1.5, Number.NaN, '7', null, undefined));
     const counts = fc.record({
       prompt_tokens: fc.nat(5_000),
@@ -283,7 +283,7 @@ describe('usage of a complete answer', () => {
     );
   });
 
-  it('reads on from nothing else in a large body', () => {
+  it('is read from nothing else in a large body', () => {
     const text = 'x'.repeat(3_000_000);
     const usage = usageOf('openai-chat', { prompt_tokens: 3, completion_tokens: 4 });
     assert.deepEqual(
@@ -301,7 +301,7 @@ describe('usage of a complete answer', () => {
 });
 
 describe('text bytes for estimates', () => {
-  it('counts generated text of complete answers in UTF-8', () => {
+  it('include the generated text of complete answers in UTF-8', () => {
     assert.equal(
       codecOf('openai-chat').responseTextBytes(
         bodyOf({
@@ -366,7 +366,7 @@ describe('text bytes for estimates', () => {
     ['openai-responses', 'incomplete.sse', Buffer.byteLength('Once upon')],
   ];
   for (const [format, name, count] of streams) {
-    it(`counts the text of the stream ${format}/${name} and of the answer it stands for alike`, () => {
+    it(`are the same for the stream ${format}/${name} and for its assembled answer`, () => {
       const { stream, responseTextBytes } = codecOf(format);
       const bytes = fixture(format, name);
       assert.equal(stream?.textBytes(bytes), count);
@@ -374,7 +374,7 @@ describe('text bytes for estimates', () => {
     });
   }
 
-  it('counts text that comes in .done or in the terminal event alone', () => {
+  it('include text that is only in .done events or in the terminal event', () => {
     const stream = codecOf('openai-responses').stream;
     const frame = (event: object) => `data: ${JSON.stringify(event)}\n\n`;
     const done = frame({

@@ -46,9 +46,9 @@ function fixtures(format: string, ending: RegExp): [string, Buffer][] {
   return names.map((name) => [`${format}/${name}`, readFileSync(join(folder, name))]);
 }
 
-describe('an answer that is put together without being written', () => {
+describe('a complete answer that is not written as a stream first', () => {
   for (const to of translating) {
-    it(`is the same as ${to.format} for any answer`, () => {
+    it(`is the same in ${to.format} for any answer`, () => {
       for (const from of translating)
         fc.assert(
           fc.property(answers(from.format, { interleave: true }), (parts) => assertAlike(to, parts)),
@@ -56,7 +56,7 @@ describe('an answer that is put together without being written', () => {
         );
     });
 
-    it(`is the same as ${to.format} for every recorded stream`, () => {
+    it(`is the same in ${to.format} for every recorded stream`, () => {
       for (const from of translating)
         for (const [, bytes] of fixtures(from.format, /\.(sse|ndjson)$/)) {
           const { frames } = from.stream.split(Buffer.concat([bytes, Buffer.from('\n\n')]));
@@ -66,14 +66,14 @@ describe('an answer that is put together without being written', () => {
   }
 });
 
-describe('an answer that is read without being written as a stream', () => {
+describe('a complete answer that is read without being written as a stream', () => {
   for (const from of translating) {
     const whole = (answer: JsonObject) => {
       const written = from.stream.split(Buffer.from(from.stream.encodeFramesOf(answer))).frames;
       assert.deepEqual(viaJson(readAll(from, from.stream.framesOf(answer))), viaJson(readAll(from, written)));
     };
 
-    it(`says the same from ${from.format} for any answer`, () => {
+    it(`gives the same parts from ${from.format} for any answer`, () => {
       for (const maker of translating)
         fc.assert(
           fc.property(answers(maker.format), (parts) => {
@@ -86,7 +86,7 @@ describe('an answer that is read without being written as a stream', () => {
         );
     });
 
-    it(`says the same from ${from.format} for every recorded answer, and for what is none`, () => {
+    it(`gives the same parts from ${from.format} for every recorded answer, and for invalid ones`, () => {
       for (const [, bytes] of fixtures(from.format, /\.json$/)) {
         const answer: unknown = JSON.parse(bytes.toString());
         if (isObject(answer)) whole(answer);

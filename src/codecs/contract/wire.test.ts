@@ -21,7 +21,7 @@ const lookup = /(?:\b[a-z]\w*|[)\]?!])(?:\?\.)?\['\w+'\]/;
 /** `({ max_tokens }: JsonObject)` */
 const untyped = /\}: (?:JsonObject|Record<string, unknown>)\b/;
 
-describe('the fields of a translated format', () => {
+describe('the fields of a wire format', () => {
   for (const folder of folders) {
     it(`of ${folder} are read by names that its wire types have`, () => {
       const files = globSync('**/*.ts', { cwd: join(root, folder) });
@@ -32,7 +32,7 @@ describe('the fields of a translated format', () => {
       assert.deepEqual(unchecked, []);
     });
 
-    it(`of ${folder} are unchecked in its wire types: absent, or of any kind`, () => {
+    it(`of ${folder} are optional and unknown in its wire types`, () => {
       const fields = linesWith(join(folder, 'wire.ts'), /^ {2}['a-z_]/);
       assert.ok(fields.length > 0);
       assert.deepEqual(
@@ -42,7 +42,7 @@ describe('the fields of a translated format', () => {
     });
   }
 
-  it('are told apart from lists and types', () => {
+  it('are distinguished from lists and types', () => {
     for (const read of ["body['a']", "body?.['a']", "bodyOf(x)['a']", "list[0]?.['a']"])
       assert.match(read, lookup);
     for (const other of ["Part['type']", "fields(['a'])", "readonly ['a']: 1", "new Set(['a'])"])

@@ -24,7 +24,7 @@ function encoded(to: WireFormat, parts: Part[]): string {
 }
 
 describe('a document', () => {
-  it('that is text is said as text, under its name, by formats without documents', () => {
+  it('is text with its name in formats without documents, if it is text', () => {
     const result: Part = {
       type: 'tool-result',
       callId: 'c',
@@ -43,7 +43,7 @@ describe('a document', () => {
     );
   });
 
-  it('that is more than text is refused there by the client’s word for it', () => {
+  it('is refused by the client’s name for it in formats without documents, if it is not text', () => {
     for (const part of [
       file('application/pdf', '%PDF'),
       file('', 'x'),
@@ -55,7 +55,7 @@ describe('a document', () => {
       );
   });
 
-  it('is text by its type alone', () => {
+  it('is text if its media type says so', () => {
     for (const type of ['text/x-python', 'application/xml', 'application/ld+json', 'APPLICATION/YAML'])
       assert.ok(isTextFile(file(type, 'a')), type);
     for (const type of [

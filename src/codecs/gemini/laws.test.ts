@@ -163,7 +163,7 @@ function namedByIds(whole: Conversation): Conversation {
   };
 }
 
-describe('a generateContent request, whatever it says,', () => {
+describe('any generateContent request', () => {
   it('is decoded to what was encoded', () => {
     fc.assert(
       fc.property(anyConversation.map(namedByIds).map(expressible), (conversation) => {
@@ -174,7 +174,7 @@ describe('a generateContent request, whatever it says,', () => {
     );
   });
 
-  it('is encoded to what was decoded, also when much of it could not be said', () => {
+  it('is encoded to what was decoded, also if parts of it cannot be expressed', () => {
     fc.assert(
       fc.property(anyConversation, (conversation) => {
         const body = wire(conversation);
@@ -185,7 +185,7 @@ describe('a generateContent request, whatever it says,', () => {
     );
   });
 
-  it('keeps to the order of turns that the vendor demands', () => {
+  it('has its turns in the order that the vendor requires', () => {
     const shuffled = anyConversation.chain((conversation) =>
       fc.shuffledSubarray(conversation.messages).map((messages) => wire({ ...conversation, messages })),
     );
@@ -215,7 +215,7 @@ describe('a generateContent request, whatever it says,', () => {
     );
   });
 
-  it('has a signature wherever a third-generation model would refuse it without one', () => {
+  it('has a signature wherever a third-generation model requires one', () => {
     fc.assert(
       fc.property(anyConversation, (conversation) => {
         const { contents } = encodeRequest({ ...conversation, model: LEVELS });
@@ -231,7 +231,7 @@ describe('a generateContent request, whatever it says,', () => {
     );
   });
 
-  it('is refused with the path of what is wrong, and never fails otherwise', () => {
+  it('is refused with the path of the invalid field, and never fails in another way', () => {
     assertRefusedByPath(anyConversation, {
       numRuns: 10_000,
       wire: wire,

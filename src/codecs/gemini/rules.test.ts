@@ -78,7 +78,7 @@ function droppedOf(body: JsonObject, model: string): string[] {
 }
 
 describe('a generateContent request for a client of another format', () => {
-  it('has instructions in the middle as words of the user', () => {
+  it('has instructions between turns as text of the user', () => {
     const reminder: Message = { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] };
     const { contents, systemInstruction } = encoded({
       system: [{ type: 'text', text: 'You code.' }],
@@ -93,7 +93,7 @@ describe('a generateContent request for a client of another format', () => {
     ]);
   });
 
-  it('begins with the user, and has neighbours of one role as one turn', () => {
+  it('begins with a user turn, and joins adjacent turns of one role', () => {
     const model: Message = { role: 'assistant', parts: [{ type: 'text', text: 'A' }] };
     assert.deepEqual(turnsOf([model, model, user, user]), [
       ['user', { text: 'Go on.' }],
@@ -103,7 +103,7 @@ describe('a generateContent request for a client of another format', () => {
     assert.deepEqual(turnsOf([]), [['user', { text: 'Go on.' }]]);
   });
 
-  it('has media by what they are, and names the type that an image shows', () => {
+  it('has inline data for media of every kind, and the media type that an image shows', () => {
     const parts: Part[] = [
       { type: 'image', source: { kind: 'data', mediaType: 'image/jpeg', base64: 'iVBORw0KGgo=' } },
       { type: 'image', source: { kind: 'url', url: 'https://example.test/a.webp?b=1' } },
@@ -120,7 +120,7 @@ describe('a generateContent request for a client of another format', () => {
     ]);
   });
 
-  it('keeps arguments that are no object for the model to see', () => {
+  it('shows arguments that are not an object to the model', () => {
     const [, turn] = turnsOf(
       [user, { role: 'assistant', parts: [call('a', '{"path":'), call('b', '')] }],
       G2,
@@ -131,7 +131,7 @@ describe('a generateContent request for a client of another format', () => {
     ]);
   });
 
-  it('answers every call in the next turn in the order of the calls, and tells what answers none', () => {
+  it('has the results of all calls in the next turn, in the order of the calls, and other results as text', () => {
     const turns = turnsOf(
       [
         user,
@@ -158,7 +158,7 @@ describe('a generateContent request for a client of another format', () => {
     assert.equal(turns.length, 3);
   });
 
-  it('shows images of results in them to models that see them there, and to others after the last result', () => {
+  it('has images in their result for models that accept them there, else after the last result', () => {
     const image = {
       type: 'image',
       source: { kind: 'data', mediaType: 'image/gif', base64: 'AA==' },
@@ -188,7 +188,7 @@ describe('a generateContent request for a client of another format', () => {
     ]);
   });
 
-  it('has a signature on the text or call after the thought, and on an empty text where neither follows', () => {
+  it('has a signature on the text or call after the thought, or on an empty text if there is neither', () => {
     const parts = [
       signed('s1', 'Hm.'),
       call('a'),
@@ -204,7 +204,7 @@ describe('a generateContent request for a client of another format', () => {
     ]);
   });
 
-  it('sends no thought that the vendor did not sign', () => {
+  it('has no thought that the vendor did not sign', () => {
     const thought: Part = { type: 'reasoning', text: 'Hm.', summary: false, encrypted: null };
     const answer: Message = { role: 'assistant', parts: [thought, { type: 'text', text: 'B' }] };
     assert.deepEqual(turnsOf([user, answer, { role: 'assistant', parts: [thought] }])[1], [
@@ -213,7 +213,7 @@ describe('a generateContent request for a client of another format', () => {
     ]);
   });
 
-  it('has a placeholder only on the first call of each answer, and for newer models', () => {
+  it('has a placeholder signature only on the first call of each answer, and for newer models', () => {
     const loop: Message[] = [
       user,
       { role: 'assistant', parts: [call('old')] },
@@ -238,7 +238,7 @@ describe('a generateContent request for a client of another format', () => {
     assert.deepEqual(signatures('gemini-2.5-pro-preview-03-25'), own);
   });
 
-  it('tells how much to think in the words of the model', () => {
+  it('has a thinking level or a thinking budget, depending on the model', () => {
     const thinkingConfig = (reasoning: Partial<Reasoning>, model: string) => {
       const whole = {
         mode: 'on',
@@ -272,7 +272,7 @@ describe('a generateContent request for a client of another format', () => {
     assert.equal(thinkingConfig({ effort: 'high', display: null }, 'gemini-2.0-flash-001'), undefined);
   });
 
-  it('has all functions in one tool, and names only those that are there', () => {
+  it('has all functions in one tool, and allows only functions that exist', () => {
     const schema = { type: 'object', properties: { path: { type: 'string' } }, additionalProperties: false };
     const tools = [
       { ...read, schema, description: 'Reads' },
@@ -298,7 +298,7 @@ describe('a generateContent request for a client of another format', () => {
     assert.equal(encoded({ toolChoice: { kind: 'required' } })['toolConfig'], undefined);
   });
 
-  it('searches where the search is the only tool, for next to functions it is refused', () => {
+  it('has the search only if it is the only tool, because it is refused beside functions', () => {
     assert.deepEqual(encoded({ tools: [search('anthropic-messages')] })['tools'], [{ googleSearch: {} }]);
     assert.deepEqual(encoded({ tools: [read, search('anthropic-messages')] })['tools'], [
       { functionDeclarations: [{ name: 'read' }] },
@@ -308,7 +308,7 @@ describe('a generateContent request for a client of another format', () => {
     ]);
   });
 
-  it('leaves out what it has no words for, and names it in the words of the client', () => {
+  it('leaves out what the format lacks, and names it by the client’s field', () => {
     const search = { type: 'web_search_20250305', name: 'web_search', allowed_domains: ['example.test'] };
     const request = {
       messages: [{ role: 'user', content: 'Hi' }],
@@ -323,7 +323,7 @@ describe('a generateContent request for a client of another format', () => {
     assert.deepEqual(droppedOf(request, 'gemini-2.0-flash'), ['thinking']);
   });
 
-  it('can be sent once more without the signatures that were refused', () => {
+  it('can be sent again without the signatures that were refused', () => {
     const parts = [signed('s1'), call('a'), { type: 'text', text: 'B' } as const, signed('s2')];
     const body = encoded({ messages: [user, { role: 'assistant', parts }] });
     const contents = listOf(
@@ -335,7 +335,7 @@ describe('a generateContent request for a client of another format', () => {
     ]);
   });
 
-  it('says the shape of the answer, its bounds and its tier', () => {
+  it('has the output format, the limits and the service tier', () => {
     const schema = { type: 'object', properties: {} };
     const output = { kind: 'schema', name: 'a', description: null, schema, strict: true } as const;
     const body = encoded({ output, maxOutputTokens: 0, logprobs: 0, candidates: 1, serviceTier: 'default' });
@@ -353,7 +353,7 @@ describe('a generateContent request for a client of another format', () => {
 });
 
 describe('a generateContent request of a client', () => {
-  it('is read in snake case too, and where one stands for a list', () => {
+  it('may use snake case, and a single value for a list', () => {
     const camel = {
       systemInstruction: { parts: [{ text: 'You code.' }] },
       contents: [
@@ -401,7 +401,7 @@ describe('a generateContent request of a client', () => {
     assert.deepEqual([read.model, read.stream, read.includeUsage], ['m', true, true]);
   });
 
-  it('pairs results with calls by id, else by name and order, and gives the same ids every time', () => {
+  it('pairs results with calls by id, else by name and order, and generates the same ids every time', () => {
     const named = (name: string, id?: string) => ({
       functionCall: { name, ...(id === undefined ? {} : { id }) },
     });
@@ -429,7 +429,7 @@ describe('a generateContent request of a client', () => {
     ]);
   });
 
-  it('says its results without the object around them, and errors as such', () => {
+  it('has results without the object around them, and errors as errors', () => {
     const outcome = (response: unknown) => {
       const [[part] = []] = partsIn({ parts: [{ functionResponse: { name: 'a', response } }] });
       return part?.type === 'tool-result' ? [part.isError, part.parts] : null;
@@ -453,7 +453,7 @@ describe('a generateContent request of a client', () => {
     ]);
   });
 
-  it('refuses elsewhere what only Google can show, and tells what its tools did', () => {
+  it('is refused by other providers for what only Google can show, and has tool outcomes as text', () => {
     const [parts = []] = partsIn({
       parts: [
         {
@@ -476,7 +476,7 @@ describe('a generateContent request of a client', () => {
     assert.equal(parts[4]?.type === 'audio' ? parts[4].format : '', 'mp3');
   });
 
-  it('brings encrypted reasoning of other formats back with the thoughts that they are of, and no placeholder', () => {
+  it('has encrypted reasoning of other formats with its thoughts, and no placeholder', () => {
     const foreign = { format: 'anthropic-messages', kind: 'signature', value: 'EqQB' } as const;
     const thoughtSignature = signatureOf(foreign);
     assert.match(thoughtSignature, /^[A-Za-z0-9+/]+=*$/);
@@ -504,7 +504,7 @@ describe('a generateContent request of a client', () => {
     assert.deepEqual(own, [signed('s')]);
   });
 
-  it("has schemas of the API's own language as JSON Schema", () => {
+  it("has schemas of Google's own language as JSON Schema", () => {
     const parameters = {
       type: 'OBJECT',
       properties: {
@@ -527,7 +527,7 @@ describe('a generateContent request of a client', () => {
     });
   });
 
-  it('reads modes of calling, searches and tools of the vendor', () => {
+  it('has function calling modes, searches and tools of the vendor', () => {
     const choice = (config: JsonObject) =>
       decoded({ toolConfig: { functionCallingConfig: config } }).toolChoice;
     assert.deepEqual(choice({ mode: 'VALIDATED' }), { kind: 'auto' });
@@ -546,7 +546,7 @@ describe('a generateContent request of a client', () => {
     );
   });
 
-  it('reads the shape of the answer in both languages', () => {
+  it('has the output format in both schema languages', () => {
     const output = (generationConfig: JsonObject) => decoded({ generationConfig }).output;
     const json = { responseMimeType: 'application/json' };
     const schema = {
@@ -563,7 +563,7 @@ describe('a generateContent request of a client', () => {
     assert.deepEqual(output({ responseMimeType: 'text/plain' }), { kind: 'text' });
   });
 
-  it('reads types in capitals also where JSON Schema is expected, as Gemini CLI writes them', () => {
+  it('may have types in capitals in JSON Schema, as Gemini CLI writes them', () => {
     const inner = { complexity_score: { type: 'INTEGER', minimum: 1 } };
     const responseJsonSchema = { type: 'OBJECT', properties: inner, required: ['complexity_score'] };
     const { output } = decoded({ generationConfig: { responseJsonSchema } });
@@ -574,7 +574,7 @@ describe('a generateContent request of a client', () => {
     });
   });
 
-  it('is refused where another provider would answer something else', () => {
+  it('is refused if another provider would answer something else', () => {
     refused({ cachedContent: 'cachedContents/a' }, 'cachedContent');
     refused(
       { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } },
@@ -584,7 +584,7 @@ describe('a generateContent request of a client', () => {
     assert.doesNotThrow(() => decoded({ generationConfig: { responseModalities: ['TEXT'] } }));
   });
 
-  it('keeps what only this format can say, where it was', () => {
+  it('keeps fields that only this format has, in their place', () => {
     const body = {
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
       tools: [{ functionDeclarations: [{ name: 'a', behavior: 'BLOCKING' }, { name: 'b' }] }],
@@ -602,7 +602,7 @@ describe('a generateContent request of a client', () => {
     assert.deepEqual(encodeRequest(conversation), body);
   });
 
-  it('names what is wrong by its path', () => {
+  it('is refused with the path of the invalid field', () => {
     refused({ contents: 'Hi' }, 'contents');
     refused({ contents: [{ role: 'system', parts: [] }] }, 'contents[0].role');
     refused({ contents: [{ parts: [{ text: 1 }] }] }, 'contents[0].parts[0].text');

@@ -20,10 +20,10 @@ function inPieces(bytes: Buffer, length: number): Buffer[] {
   return pieces;
 }
 
-describe('the earlier turns of a request that is relayed', () => {
+describe('the earlier turns of a relayed request', () => {
   const carried = embedEncryptedReasoning({ format: 'openai-responses', kind: 'encrypted', value: 'abc' });
 
-  it('lose the encrypted reasoning of other vendors, however the bytes are cut', () => {
+  it('lose the encrypted reasoning of other vendors, however the bytes are split', () => {
     const request = requestWith(carried);
     for (const length of [1, 2, 3, 7, 31, 64, 100, request.length]) {
       const { body, dropped } = relayedHistory(inPieces(request, length), rules);
@@ -32,7 +32,7 @@ describe('the earlier turns of a request that is relayed', () => {
     }
   });
 
-  it('stay the same bytes where their vendor encrypted them', () => {
+  it('stay the same bytes if their own vendor encrypted them', () => {
     const pieces = inPieces(requestWith('EqQBCkYIBRgC'), 7);
     assert.equal(relayedHistory(pieces, rules).body, pieces);
   });

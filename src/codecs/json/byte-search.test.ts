@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { anywhere, indexOfSought, sought, standsIn } from './byte-search.ts';
 
-describe('looking for a text in bytes', () => {
+describe('searching a text in bytes', () => {
   it('finds what indexOf finds, wherever it stands', () => {
     const texts = ['"service_tier"', '"data"', 'mg1.', 'bWcxL', 'a', 'aa', '"signature"', '_x_', 'é→'];
     const fillers = ['', 'a', '_', 'x', '"', '"service_tie', 'ervice_tier"', 'aaaa', 'mg1', '"data', ' é→ '];
@@ -21,7 +21,7 @@ describe('looking for a text in bytes', () => {
           }
   });
 
-  it('finds a text across the seams of pieces of any length, empty ones too', () => {
+  it('finds a text that continues from one piece to the next, in pieces of any length', () => {
     const texts = ['"service_tier"', 'mg1.', 'a', 'é→'];
     for (const text of texts)
       for (const body of [
@@ -42,7 +42,7 @@ describe('looking for a text in bytes', () => {
       }
   });
 
-  it('looks at as much before and behind a seam as it was told, however short the pieces are', () => {
+  it('shows the requested number of bytes before and after a boundary, however short the pieces are', () => {
     const pieces = [...'abcdefgh'].map((letter) => Buffer.from(letter));
     const seen: string[] = [];
     anywhere(pieces, 3, (bytes) => seen.push(bytes.toString()) === 0);

@@ -11,8 +11,8 @@ function walked(json: string, maxDepth?: number | null) {
   return { parts, close: cursor.close, fault: cursor.fault };
 }
 
-describe('walking JSON in bytes', () => {
-  it('gives what a parser gives, by the grammar and by brackets alone', () => {
+describe('reading JSON in bytes', () => {
+  it('gives what JSON.parse gives, also if values are skipped by their brackets', () => {
     fc.assert(
       fc.property(fc.object(), fc.array(fc.jsonValue()), fc.constantFrom(0, 2), (object, list, indent) => {
         const text = JSON.stringify(object, null, indent);
@@ -44,16 +44,16 @@ describe('walking JSON in bytes', () => {
     ['[1,]', 3],
     ['"a"', 0],
   ] as const)
-    it(`says where ${json} is no JSON`, () => {
+    it(`refuses ${json}`, () => {
       const { close, fault } = walked(json);
       assert.deepEqual([close, fault], [-1, { reason: 'invalid', at }]);
     });
 
-  it('says what is too deep', () => {
+  it('refuses JSON that is nested too deep', () => {
     assert.equal(walked('{"a":[[1]]}', 1).fault?.reason, 'too-deep');
   });
 
-  it('reads no value before the next one is asked for', () => {
+  it('reads no value before it is requested', () => {
     const cursor = new JsonCursor(Buffer.from('{"model":"a"'), 0);
     assert.equal(cursor.next(), true);
     assert.equal(cursor.name(), 'model');

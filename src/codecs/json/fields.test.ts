@@ -6,8 +6,8 @@ import { rewriteElements, rewriteField, rewriteFields } from './fields.ts';
 const spaces = fc.constantFrom(0, 1, 2);
 const objects = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 6 });
 
-describe('rewriting JSON as bytes', () => {
-  it('gives the same buffer where nothing changes', () => {
+describe('rewriting JSON in bytes', () => {
+  it('returns the same buffer if nothing changes', () => {
     fc.assert(
       fc.property(fc.jsonValue(), spaces, (value, space) => {
         const bytes = Buffer.from(JSON.stringify(value, null, space));
@@ -23,7 +23,7 @@ describe('rewriting JSON as bytes', () => {
     );
   });
 
-  it('takes out what goes and leaves the rest as it is', () => {
+  it('removes fields and leaves the rest as it is', () => {
     fc.assert(
       fc.property(objects, spaces, fc.func(fc.boolean()), (object, space, goes) => {
         const bytes = Buffer.from(JSON.stringify(object, null, space));
@@ -40,7 +40,7 @@ describe('rewriting JSON as bytes', () => {
     );
   });
 
-  it('changes one value among bytes that stay', () => {
+  it('replaces one value and leaves the bytes around it', () => {
     const bytes = Buffer.from('{ "a" : 1e400, "b" : [ 1.0,2 ] , "c":12345678901234567890 }');
     const written = rewriteField(bytes, 'b', (list) =>
       rewriteElements(list, (item) => (item[0] === 0x32 ? null : item)),

@@ -30,7 +30,7 @@ const document = fc
   });
 
 describe('JSON whose numbers keep their digits', () => {
-  it('is read as by the parser, each number as it was written, and written again as it came', () => {
+  it('is read as JSON.parse reads it, with each number as it was written, and written unchanged', () => {
     fc.assert(
       fc.property(document, (text) => {
         const value = parseJson(text);
@@ -42,7 +42,7 @@ describe('JSON whose numbers keep their digits', () => {
     );
   });
 
-  it('is refused where the parser refuses it', () => {
+  it('is refused if JSON.parse refuses it', () => {
     const broken = [
       '01.0',
       '1.',
@@ -78,7 +78,7 @@ describe('JSON whose numbers keep their digits', () => {
     );
   });
 
-  it('keeps fields of odd names, and values of any depth', () => {
+  it('keeps fields with unusual names, and values of any depth', () => {
     const odd = parseJson('{"__proto__":1.0,"constructor":[-0]}');
     assert.equal(JSON.stringify(odd), '{"__proto__":1.0,"constructor":[-0]}');
     const depth = 50_000;
@@ -88,7 +88,7 @@ describe('JSON whose numbers keep their digits', () => {
     assert.equal(numberOf(inner), 1);
   });
 
-  it('takes time that grows as the text does', () => {
+  it('takes time in proportion to its length', () => {
     const text = `[${'1.0,'.repeat(100_000)}"${'\\'.repeat(200_000)}"${',"\\\\"'.repeat(50_000)}]`;
     withinCpu(500, 'reading 100,000 numbers', () => parseJson(text));
   });

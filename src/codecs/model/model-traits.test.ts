@@ -31,8 +31,8 @@ const reasoning = (wish: Partial<Reasoning>): Partial<Conversation> => ({
   reasoning: { mode: 'on', effort: null, budgetTokens: null, display: null, ...wish },
 });
 
-describe('what a Claude model takes', () => {
-  it('is told by the version in its name, wherever that stands', () => {
+describe('the traits of a Claude model', () => {
+  it('follow from the version in its name, wherever that stands', () => {
     const rows: [string, string][] = [
       ['claude-3-5-haiku-20241022', 'none'],
       ['claude-3-opus-20240229', 'none'],
@@ -51,7 +51,7 @@ describe('what a Claude model takes', () => {
     for (const [model, thinking] of rows) assert.equal(traitsOf(model).thinking, thinking, model);
   });
 
-  it('turns an effort into a budget, and a budget into an effort, where only the other is known', () => {
+  it('convert an effort to a budget, or a budget to an effort, if the model supports only one', () => {
     const older = toAnthropic('claude-sonnet-4-5', reasoning({ effort: 'high' }));
     assert.deepEqual(older.thinking, { type: 'enabled', budget_tokens: 16_384 });
     assert.equal(older.effort, undefined);
@@ -61,13 +61,13 @@ describe('what a Claude model takes', () => {
     assert.deepEqual(either.thinking, { type: 'enabled', budget_tokens: 2_000 });
   });
 
-  it('gets the next lesser effort where it lacks one', () => {
+  it('include the next lower effort for one that the model lacks', () => {
     assert.equal(toAnthropic('claude-opus-4-6', reasoning({ effort: 'xhigh' })).effort, 'high');
     assert.equal(toAnthropic('claude-opus-4-5', reasoning({ effort: 'max' })).effort, 'high');
     assert.equal(toAnthropic('claude-opus-4-7', reasoning({ effort: 'xhigh' })).effort, 'xhigh');
   });
 
-  it('is not told to think or how to choose where it would refuse that, and the client learns it', () => {
+  it('exclude thinking and tool choices that the model would refuse, and report what is left out', () => {
     const old = toAnthropic('claude-3-5-haiku-20241022', reasoning({ effort: 'high' }));
     assert.deepEqual([old.thinking, old.dropped], [undefined, ['reasoning_effort']]);
     const recent = toAnthropic('claude-opus-4-7', { temperature: 0.2, topP: 0.5 });
@@ -80,8 +80,8 @@ describe('what a Claude model takes', () => {
   });
 });
 
-describe('what a model of OpenAI’s takes', () => {
-  it('is no sampling where it reasons, and no effort where it does not', () => {
+describe('the traits of an OpenAI model', () => {
+  it('exclude sampling if it reasons, and effort if it does not', () => {
     for (const model of ['gpt-5', 'gpt-5.4-mini', 'openai/gpt-6.1-codex', 'o3', 'o4-mini', 'gpt-10'])
       assert.ok(unsupportedBy(model).includes('temperature'), model);
     for (const model of ['gpt-4o', 'gpt-4.1-nano', 'gpt-3.5-turbo', 'chatgpt-4o-latest', 'gpt-5-chat-latest'])

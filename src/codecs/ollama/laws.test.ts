@@ -207,7 +207,7 @@ function isAddress(part: Part): boolean {
   return part.type === 'image' && part.source.kind === 'url';
 }
 
-describe('an Ollama request, whatever it says,', () => {
+describe('any Ollama request', () => {
   it('is decoded to what was encoded', () => {
     fc.assert(
       fc.property(anyConversation, (conversation) => {
@@ -216,7 +216,7 @@ describe('an Ollama request, whatever it says,', () => {
     );
   });
 
-  it('has no message for an answer that says nothing, and the turns beside it are one', () => {
+  it('has no message for an empty answer, and joins the turns beside it', () => {
     const silent: Part = { type: 'reasoning', text: '', summary: false, encrypted: null };
     const call: Part = { type: 'tool-call', id: 'call_0', name: 'a', input: '{}', kind: 'function' };
     const result: Part = {
@@ -241,7 +241,7 @@ describe('an Ollama request, whatever it says,', () => {
     assert.deepEqual(read.messages, sayableMessages(messages));
   });
 
-  it('is encoded to what was decoded, also when much of it could not be said', () => {
+  it('is encoded to what was decoded, also if parts of it cannot be expressed', () => {
     fc.assert(
       fc.property(anyConversation, (conversation) => {
         const body = encoded(conversation);
@@ -250,7 +250,7 @@ describe('an Ollama request, whatever it says,', () => {
     );
   });
 
-  it('has the result of every call behind its answer, in the order of the calls', () => {
+  it('has the results of all calls after their answer, in the order of the calls', () => {
     const shuffled = anyConversation.chain((conversation) =>
       fc
         .shuffledSubarray(conversation.messages, { minLength: 1 })
@@ -271,7 +271,7 @@ describe('an Ollama request, whatever it says,', () => {
     );
   });
 
-  it('keeps calls and results paired when neither has an id', () => {
+  it('pairs calls with results if neither has an id', () => {
     const withoutIds = (body: JsonObject): JsonObject => ({
       ...body,
       messages: listOf(body['messages']).map((value) => {
@@ -298,7 +298,7 @@ describe('an Ollama request, whatever it says,', () => {
     );
   });
 
-  it('is refused with the path of what is wrong, and never fails otherwise', () => {
+  it('is refused with the path of the invalid field, and never fails in another way', () => {
     assertRefusedByPath(anyConversation, {
       numRuns: 10_000,
       wire: encoded,
@@ -374,7 +374,7 @@ function blockParts(
   ];
 }
 
-describe('an Ollama stream, whatever it says,', () => {
+describe('any Ollama stream', () => {
   const anyAnswer = answers('openai-chat');
 
   it('is read as it was written', () => {
@@ -385,7 +385,7 @@ describe('an Ollama stream, whatever it says,', () => {
     );
   });
 
-  it('is the same when it is put together and taken apart again', () => {
+  it('is the same after it was assembled and written as a stream', () => {
     fc.assert(
       fc.property(answers('openai-chat', { interleave: true }), (parts) => {
         const whole = assemble(split(written(parts)).frames);
@@ -406,7 +406,7 @@ describe('an Ollama stream, whatever it says,', () => {
     );
   });
 
-  it('has one last line, with every counter as a whole number', () => {
+  it('has one last line, with every count as an integer', () => {
     fc.assert(
       fc.property(answers('openai-chat', { interleave: true }), (parts) => {
         const lines = written(parts)
@@ -427,7 +427,7 @@ describe('an Ollama stream, whatever it says,', () => {
   });
 
   for (const { bytes, name } of fixtures) {
-    it(`is read alike however the bytes of ${name} are cut`, () => {
+    it(`is read alike however the bytes of ${name} are split`, () => {
       const whole = readBack(bytes);
       const facts = readStream(bytes, bytes);
       for (let at = 0; at <= bytes.length; at += 1) {
@@ -439,7 +439,7 @@ describe('an Ollama stream, whatever it says,', () => {
       }
     });
 
-    it(`never looks complete when ${name} is cut or damaged`, () => {
+    it(`is never complete if ${name} is cut or damaged`, () => {
       const { frames } = split(bytes);
       const last = bytes.lastIndexOf('\n', bytes.length - 2) + 1;
       for (let at = 0; at < bytes.length - 1; at += 1) {
@@ -469,7 +469,7 @@ describe('an Ollama stream, whatever it says,', () => {
     });
   }
 
-  it('whatever its lines hold, starts once, ends once, and balances its blocks', () => {
+  it('starts once, ends once and closes every block, whatever its lines contain', () => {
     const damaged = anyAnswer.chain((parts) => {
       const lines = split(written(parts)).frames.map(({ data }) => objectOf(JSON.parse(data)));
       const change = fc.tuple(fc.nat(), fc.array(fc.nat(9), { minLength: 1, maxLength: 4 }), fc.jsonValue());
@@ -500,7 +500,7 @@ describe('an Ollama stream, whatever it says,', () => {
     );
   });
 
-  it('counts alike from all of it, from its facts and from the whole answer', () => {
+  it('has the same usage by its parts, by its facts and by the complete answer', () => {
     fc.assert(
       fc.property(answers('openai-chat', { interleave: true }), (parts) => {
         const bytes = written(parts);

@@ -32,14 +32,14 @@ const callOf = (name: string, args: unknown = {}, id?: string) => ({
   function: { name, arguments: args },
 });
 
-describe('a request of Ollama’s clients', () => {
-  it('asks for a stream unless it says otherwise, and always for its counters', () => {
+describe('a request of an Ollama client', () => {
+  it('asks for a stream by default, and always for the counts', () => {
     assert.equal(decoded({}).stream, true);
     assert.equal(decoded({ stream: false }).stream, false);
     assert.equal(decoded({}).includeUsage, true);
   });
 
-  it('says in its options how to sample, 0 and less for no bound and for chance', () => {
+  it('has sampling options, where 0 and less mean no token limit and a random seed', () => {
     const options = {
       num_predict: 100,
       temperature: 0,
@@ -71,7 +71,7 @@ describe('a request of Ollama’s clients', () => {
     assert.deepEqual([none.maxOutputTokens, none.topK, none.seed], [null, null, null]);
   });
 
-  it('thinks or not, or as much as it says', () => {
+  it('has thinking switched on or off, or an effort', () => {
     const modes = [true, false, 'high', null].map((think) => decoded({ think }).reasoning);
     assert.deepEqual(
       modes.map((reasoning) => (reasoning === null ? null : [reasoning.mode, reasoning.effort])),
@@ -79,14 +79,14 @@ describe('a request of Ollama’s clients', () => {
     );
   });
 
-  it('wants any JSON, or what fits a schema', () => {
+  it('asks for any JSON, or for JSON that matches a schema', () => {
     assert.deepEqual(decoded({ format: '' }).output, { kind: 'text' });
     assert.deepEqual(decoded({ format: 'json' }).output, { kind: 'json' });
     const { output } = decoded({ format: { type: 'object' } });
     assert.deepEqual(output.kind === 'schema' && output.schema, { type: 'object' });
   });
 
-  it('has its instructions in messages, leading ones apart', () => {
+  it('has instructions in messages, with leading ones separate', () => {
     const system = (content: string) => ({ role: 'system', content });
     const request = { model: 'm', messages: [system('A'), system('B'), user, system('C')] };
     const { messages: turns, system: leading } = decodeRequest(request);
@@ -94,7 +94,7 @@ describe('a request of Ollama’s clients', () => {
     assert.deepEqual(turns.at(-1), { role: 'system', parts: [text('C')] });
   });
 
-  it('shows images before the text beside them, each of the type that its bytes show', () => {
+  it('has images before the text of their message, each with the media type that it shows', () => {
     const [message] = decodedMessages({
       ...user,
       images: ['iVBORw0KGgo=', '/9j/4A', 'data:image/webp;base64,UklGR', 'AAAA'],
@@ -105,7 +105,7 @@ describe('a request of Ollama’s clients', () => {
     assert.deepEqual(types, ['image/png', 'image/jpeg', 'image/webp', 'image/png', 'text']);
   });
 
-  it('has arguments as objects, and from some clients as text', () => {
+  it('has arguments as objects, and as text from some clients', () => {
     const inputs = decodedMessages(user, {
       role: 'assistant',
       content: null,
@@ -122,10 +122,10 @@ describe('a request of Ollama’s clients', () => {
       [{ tool_name: 'list' }, { tool_name: 'read' }, { tool_name: 'read' }],
       ['call_list_0', 'call_read_0', 'call_read_1'],
     ],
-    ['by id before all else', [{ tool_call_id: 'own', tool_name: 'read' }, {}], ['own', 'call_read_0']],
-    ['by name where no call has the id', [{ tool_call_id: 'x', tool_name: 'list' }], ['call_list_0']],
+    ['by id first', [{ tool_call_id: 'own', tool_name: 'read' }, {}], ['own', 'call_read_0']],
+    ['by name if no call has the id', [{ tool_call_id: 'x', tool_name: 'list' }], ['call_list_0']],
     [
-      'with nothing where nothing fits',
+      'only if they match',
       [{ tool_call_id: 'x', tool_name: 'z' }, { tool_name: 'z' }],
       ['x', 'call_z_0_result'],
     ],
@@ -144,7 +144,7 @@ describe('a request of Ollama’s clients', () => {
     });
   }
 
-  it('names the calls of earlier turns the same when the conversation goes on', () => {
+  it('has the same ids for calls of earlier turns when the conversation continues', () => {
     const turn = [
       { role: 'assistant', content: '', tool_calls: [callOf('read')] },
       { role: 'tool', content: 'x', tool_name: 'read' },
@@ -157,7 +157,7 @@ describe('a request of Ollama’s clients', () => {
     assert.deepEqual(ids(decodedMessages(user, ...turn, ...turn)), ['call_read_0', 'call_read_1']);
   });
 
-  it('leaves a call unanswered whose result did not come before the next answer', () => {
+  it('has no result for a call if there is none before the next answer', () => {
     const turns = decodedMessages(
       user,
       { role: 'assistant', content: '', tool_calls: [callOf('read')] },
@@ -169,7 +169,7 @@ describe('a request of Ollama’s clients', () => {
     assert.equal(result?.type === 'tool-result' && result.callId, 'call_read_1');
   });
 
-  it('that asks for probabilities is refused in its own word', () => {
+  it('is refused by its own field if it asks for log probabilities', () => {
     assert.deepEqual(
       refused(() => translated({ messages: [user], logprobs: true, top_logprobs: 2 }, own, chat)),
       ['not_translatable', 'logprobs'],
@@ -180,7 +180,7 @@ describe('a request of Ollama’s clients', () => {
     );
   });
 
-  it('names what is left out, options by their path', () => {
+  it('reports what is left out, with the paths of options', () => {
     const body = {
       messages: [user],
       options: { num_ctx: 4096, mirostat: 1, top_k: 4, seed: 1, min_p: null },
@@ -203,7 +203,7 @@ describe('a request of Ollama’s clients', () => {
     });
   });
 
-  it('that shows a picture of an earlier answer shows it after it, where answers hold none', () => {
+  it('shows an image of an earlier answer after that answer, if answers cannot contain images', () => {
     const body = { messages: [user, { role: 'assistant', content: '', images: ['AAAA'] }, user] };
     const { body: sent } = translated(body, own, chat);
     const [, answer, next] = listOf(sent['messages']).map(objectOf);
@@ -216,13 +216,13 @@ describe('a request of Ollama’s clients', () => {
   });
 
   const wrongs: [string, JsonObject, string][] = [
-    ['no messages, which loads a model', { messages: [] }, 'messages'],
+    ['an empty list of messages, which loads a model', { messages: [] }, 'messages'],
     ['no messages at all', { messages: undefined }, 'messages'],
-    ['a message that is none', { messages: [7] }, 'messages[0]'],
-    ['a role that is none', { messages: [{ role: 'developer', content: 'x' }] }, 'messages[0].role'],
+    ['an invalid message', { messages: [7] }, 'messages[0]'],
+    ['an unknown role', { messages: [{ role: 'developer', content: 'x' }] }, 'messages[0].role'],
     ['a list for content', { messages: [{ ...user, content: [] }] }, 'messages[0].content'],
     ['images in instructions', { messages: [{ role: 'system', images: ['x'] }] }, 'messages[0].images'],
-    ['an image that is none', { messages: [{ ...user, images: [7] }] }, 'messages[0].images[0]'],
+    ['an invalid image', { messages: [{ ...user, images: [7] }] }, 'messages[0].images[0]'],
     ['calls of the user', { messages: [{ ...user, tool_calls: [{}] }] }, 'messages[0].tool_calls'],
     [
       'a call without a name',
@@ -234,17 +234,17 @@ describe('a request of Ollama’s clients', () => {
       { messages: [{ role: 'assistant', tool_calls: [callOf('f', [])] }] },
       'messages[0].tool_calls[0].function.arguments',
     ],
-    ['options that are none', { options: 7 }, 'options'],
-    ['a word for a number', { options: { temperature: 'hot' } }, 'options.temperature'],
-    ['numbers to stop at', { options: { stop: [7] } }, 'options.stop'],
+    ['invalid options', { options: 7 }, 'options'],
+    ['text for a number', { options: { temperature: 'hot' } }, 'options.temperature'],
+    ['numbers as stop sequences', { options: { stop: [7] } }, 'options.stop'],
     ['a tool without a name', { tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
     ['a tool of another kind', { tools: [{ type: 'web_search' }] }, 'tools[0].type'],
-    ['a thought that is none', { think: 'hard' }, 'think'],
-    ['a format that is none', { format: 'yaml' }, 'format'],
-    ['a word for a flag', { stream: 'yes' }, 'stream'],
+    ['an unknown think value', { think: 'hard' }, 'think'],
+    ['an unknown format', { format: 'yaml' }, 'format'],
+    ['text for a flag', { stream: 'yes' }, 'stream'],
   ];
   for (const [what, body, param] of wrongs) {
-    it(`with ${what} is invalid`, () => {
+    it(`is invalid with ${what}`, () => {
       assert.deepEqual(
         refused(() => decoded(body)),
         ['invalid_request', param],
@@ -252,7 +252,7 @@ describe('a request of Ollama’s clients', () => {
     });
   }
 
-  it('that is nested too deeply is invalid, and breaks nothing', () => {
+  it('is invalid if it is nested too deep, without a stack overflow', () => {
     let deep: JsonObject = {};
     for (let depth = 0; depth < 100_000; depth += 1) deep = { a: deep };
     assert.deepEqual(
@@ -270,8 +270,8 @@ const tool = (name: string): FunctionTool => ({
   strict: null,
 });
 
-describe('a request to a server of this format', () => {
-  it('always says whether to stream, for the format streams by default', () => {
+describe('a request to an Ollama server', () => {
+  it('always has the field stream, because the format streams by default', () => {
     assert.deepEqual(sent({}), { model: 'm', messages: [], stream: false });
     assert.equal(sent({ stream: true })['stream'], true);
   });
@@ -288,19 +288,19 @@ describe('a request to a server of this format', () => {
     [{ mode: 'on', effort: 'constructor', budgetTokens: null, display: null }, true],
   ];
   for (const [reasoning, think] of thoughts) {
-    it(`says ${JSON.stringify(think)} for ${JSON.stringify(reasoning)}`, () => {
+    it(`has think ${JSON.stringify(think)} for ${JSON.stringify(reasoning)}`, () => {
       assert.equal(sent({ reasoning })['think'], think);
     });
   }
 
-  it('offers functions with a schema, and no empty list', () => {
+  it('has functions with a schema, and no empty list', () => {
     assert.deepEqual(sent({ tools: [tool('f')] })['tools'], [
       { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } },
     ]);
     assert.equal('tools' in sent({ tools: [] }), false);
   });
 
-  it('offers only what may be called, and tells the model what it must call', () => {
+  it('has only tools that may be called, and an instruction to call the one that must be', () => {
     const offered = (toolChoice: Conversation['toolChoice']) => {
       const body = sent({ tools: [tool('f'), tool('g')], toolChoice, system: [text('Be kind.')] });
       const names = listOf(body['tools']).map((one) => objectOf(objectOf(one)['function'])['name']);
@@ -319,7 +319,7 @@ describe('a request to a server of this format', () => {
     assert.deepEqual(offered({ kind: 'allowed', names: ['f'], required: false }), [['f', 'g'], 'Be kind.']);
   });
 
-  it('discloses a call that must be made, which it cannot say', () => {
+  it('reports a required call, which the format cannot express', () => {
     const body = {
       messages: [user],
       tools: [{ type: 'function', function: { name: 'f' } }],
@@ -329,7 +329,7 @@ describe('a request to a server of this format', () => {
     assert.deepEqual(translated(body, chat, own).dropped, ['tool_choice']);
   });
 
-  it('has what is no JSON as text in an object', () => {
+  it('has arguments that are not JSON as text in an object', () => {
     const parts = ['{"path":', '', '[1]', '{"a":1}'].map((input, index) => ({
       type: 'tool-call' as const,
       id: `c${index}`,
@@ -344,7 +344,7 @@ describe('a request to a server of this format', () => {
     );
   });
 
-  it('has every result behind its answer, one for every call, and what has no call from the user', () => {
+  it('has a result for every call, after the answer, and results without a call as text of the user', () => {
     const call = (id: string) =>
       ({ type: 'tool-call', id, name: 'f', input: '{}', kind: 'function' }) as const;
     const result = (callId: string, isError: boolean, ...parts: ReturnType<typeof text>[]) =>
@@ -377,7 +377,7 @@ describe('a request to a server of this format', () => {
     ]);
   });
 
-  it('goes on with a begun answer, with its thoughts, and a refusal as text', () => {
+  it('continues a partial answer, with its thoughts, and a refusal as text', () => {
     const parts = [
       { type: 'reasoning', text: 'Hm.', summary: true, encrypted: null },
       { type: 'refusal', text: 'No' },
@@ -387,7 +387,7 @@ describe('a request to a server of this format', () => {
     ]);
   });
 
-  it('that shows what the server would have to fetch is refused in the client’s words', () => {
+  it('is refused by the client’s field if the server would have to fetch an image', () => {
     const showing = (url: string) => ({
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
     });
@@ -412,7 +412,7 @@ const read = (...frames: { event: string; data: string }[]) => {
   return [...frames.flatMap((frame) => source.push(frame)), ...source.end()];
 };
 
-describe('an answer of a server of this format', () => {
+describe('an answer of an Ollama server', () => {
   const reasons: [unknown, EndReason][] = [
     ['stop', 'stop'],
     [undefined, 'stop'],
@@ -422,7 +422,7 @@ describe('an answer of a server of this format', () => {
     ['constructor', 'other'],
   ];
   for (const [word, reason] of reasons) {
-    it(`that ended with ${word} ended with ${reason}`, () => {
+    it(`with the reason ${word} has the end reason ${reason}`, () => {
       const end = read(line({ content: 'a' }), last({ done_reason: word })).at(-1);
       assert.deepEqual(end, {
         type: 'message-end',
@@ -434,12 +434,12 @@ describe('an answer of a server of this format', () => {
     });
   }
 
-  it('that called a tool ended for that, whatever it says', () => {
+  it('has the end reason tool-calls if it has calls, whatever its reason says', () => {
     const end = read(line({ tool_calls: [callOf('f')] }), last({ done_reason: 'stop' })).at(-1);
     assert.equal(end?.type === 'message-end' && end.reason, 'tool-calls');
   });
 
-  it('is one line when it came whole', () => {
+  it('becomes one line if it arrived complete', () => {
     const message = { role: 'assistant', content: 'Hi', thinking: 'Hm' };
     const counts = { prompt_eval_count: 3, eval_count: 4 };
     assert.deepEqual(
@@ -461,7 +461,7 @@ describe('an answer of a server of this format', () => {
     );
   });
 
-  it('has the ids that the server gave, and else some that no other answer has', () => {
+  it('has the ids of the server, else ids that no other answer has', () => {
     const ids = (created_at: string) =>
       read({
         event: '',
@@ -478,7 +478,7 @@ describe('an answer of a server of this format', () => {
     assert.notDeepEqual(ids('2026-01-02T03:04:06Z'), ids('2026-01-02T03:04:05Z'));
   });
 
-  it('brings the pictures that a model made', () => {
+  it('has the images that a model made', () => {
     const parts = read(line({ content: 'See: ' }), line({ images: ['AAAA'] }), last());
     const source = { kind: 'data', mediaType: 'image/png', base64: 'AAAA' };
     assert.deepEqual(
@@ -495,25 +495,25 @@ describe('an answer of a server of this format', () => {
   });
 
   const failures: [string, { event: string; data: string }[], number, RegExp][] = [
-    ['that was cut', [line({ content: 'a' })], 502, /without its final event/],
-    ['that never came', [], 502, /without its final event/],
-    ['that reports an error', [{ event: '', data: '{"error":"CUDA error"}' }], 502, /CUDA error/],
+    ['was cut', [line({ content: 'a' })], 502, /without its final event/],
+    ['is empty', [], 502, /without its final event/],
+    ['reports an error', [{ event: '', data: '{"error":"CUDA error"}' }], 502, /CUDA error/],
     [
-      'that reports an error with its status',
+      'reports an error with its status',
       [{ event: '', data: '{"error":"slow down","status_code":429}' }],
       429,
       /slow/,
     ],
-    ['that reports an error without a word', [{ event: '', data: '{"error":""}' }], 502, /without a message/],
+    ['reports an error without a message', [{ event: '', data: '{"error":""}' }], 502, /without a message/],
     [
-      'that called without a name',
+      'calls a tool without a name',
       [line({ tool_calls: [{ function: {} }] }), last()],
       502,
       /without naming it/,
     ],
   ];
   for (const [what, frames, status, message] of failures) {
-    it(`${what} failed`, () => {
+    it(`fails if it ${what}`, () => {
       const end = read(...frames).at(-1);
       assert.ok(end?.type === 'error');
       assert.equal(end.error.status, status);
@@ -521,7 +521,7 @@ describe('an answer of a server of this format', () => {
     });
   }
 
-  it('with arguments as deep as the stack goes breaks nothing', () => {
+  it('may have arguments of any depth without a stack overflow', () => {
     let text = '';
     for (let depth = 0; depth < 100_000; depth += 1) text += '{"a":';
     const data = `{"message":{"tool_calls":[{"function":{"name":"f","arguments":${text}1${'}'.repeat(100_000)}}}]},"done":true}`;
@@ -534,7 +534,7 @@ describe('an answer of a server of this format', () => {
   });
 });
 
-describe('an answer to a client of this format', () => {
+describe('an answer to an Ollama client', () => {
   const context = {
     id: 'req_1',
     model: 'asked',
@@ -560,14 +560,14 @@ describe('an answer to a client of this format', () => {
     { type: 'tool-call-end', block: 0, complete },
   ];
 
-  it('ends with the vendor’s word, and with one that says more where a provider refused', () => {
+  it('has the vendor’s reason, and a more specific one if a provider refused', () => {
     const words = (
       ['stop', 'stop-sequence', 'tool-calls', 'paused', 'other', 'length', 'context-full', 'policy'] as const
     ).map((reason) => lines(end(reason))[0]?.['done_reason']);
     assert.deepEqual(words, ['stop', 'stop', 'stop', 'stop', 'stop', 'length', 'length', 'content_filter']);
   });
 
-  it('counts the whole prompt and all that was generated', () => {
+  it('counts the whole prompt and everything that was generated', () => {
     const usage = {
       ...noUsage,
       input: 1,
@@ -581,29 +581,29 @@ describe('an answer to a client of this format', () => {
     assert.deepEqual([last?.['prompt_eval_count'], last?.['eval_count']], [15, 48]);
   });
 
-  it('has calls whole, with their arguments as an object', () => {
+  it('has complete calls, with their arguments as an object', () => {
     const [first] = lines(...call(true, '{"a":'), end('stop'));
     assert.deepEqual(objectOf(first?.['message'])['tool_calls'], [
       { id: 'c1', function: { index: 0, name: 'f', arguments: { raw_arguments: '{"a":' } } },
     ]);
   });
 
-  it('has no call that was cut off, which the reason of the end tells', () => {
+  it('has no call that was cut off, which its reason shows', () => {
     assert.deepEqual(
       lines(...call(false, '{"a":'), end('length')).map(({ done, done_reason }) => [done, done_reason]),
       [[true, 'length']],
     );
   });
 
-  it('has a time that the same request would get again', () => {
+  it('has a time that depends only on the request', () => {
     assert.equal(lines(end('stop'))[0]?.['created_at'], '2026-09-21T14:13:20.000Z');
   });
 });
 
-describe('the whole answer of a server of this format', () => {
+describe('a complete answer of an Ollama server', () => {
   const body = readFileSync(new URL('fixtures/answer.json', import.meta.url));
 
-  it('is counted without being parsed, and not when it is broken', () => {
+  it('has its usage read without being parsed, unless it is broken', () => {
     assert.deepEqual(ollama.readUsage(body), { ...noUsage, input: 26, output: 29 });
     for (let at = 0; at < body.lastIndexOf('}'); at += 1)
       assert.equal(ollama.readUsage(body.subarray(0, at)), null);
@@ -616,7 +616,7 @@ describe('the whole answer of a server of this format', () => {
     assert.deepEqual(stream.assemble(stream.split(Buffer.from(stream.encodeFramesOf(whole))).frames), whole);
   });
 
-  it('has as much text as was generated', () => {
+  it('has the text length that was generated', () => {
     assert.equal(
       ollama.responseTextBytes(body),
       Buffer.byteLength('I will look.One file.read_file{"path":"a.ts"}'),
@@ -625,7 +625,7 @@ describe('the whole answer of a server of this format', () => {
   });
 });
 
-describe('a line', () => {
+describe('a line of an Ollama stream', () => {
   const meanings: [JsonObject | string, string][] = [
     [{ message: { role: 'assistant', content: '' }, done: false }, 'preamble'],
     [{ message: { role: 'assistant', content: '', thinking: '', tool_calls: [] }, done: false }, 'preamble'],
@@ -643,14 +643,14 @@ describe('a line', () => {
     });
   }
 
-  it('after the last one is noise', () => {
+  it('is ignored after the last one', () => {
     const text = '{"message":{"content":"a"},"done":true,"eval_count":1}\n{"error":"late"}\n';
     const facts = stream.readStream(Buffer.from(text), Buffer.from(text));
     assert.deepEqual([facts.end, facts.usage?.output], ['complete', 1]);
     assert.equal(read(...stream.split(Buffer.from(text)).frames).at(-1)?.type, 'message-end');
   });
 
-  it('may end in CRLF, and blank ones and a byte order mark are no part of it', () => {
+  it('may end in CRLF, and blank lines and a byte order mark are ignored', () => {
     const { frames, rest } = stream.split(Buffer.from('\ufeff{"a":1}\r\n\r\n \n{"b":2}\n{"c"'));
     assert.deepEqual(
       frames.map(({ data }) => data),

@@ -45,8 +45,8 @@ const encryptedDetail = (index: number, blob: string, id: string) => ({
   format: 'openai-responses-v1',
 });
 
-describe('reasoning that a chat upstream encrypted', () => {
-  it('is put together by its index, and encrypted where it ends', () => {
+describe('encrypted reasoning of a chat upstream', () => {
+  it('is assembled by its index, and attached at the end of its block', () => {
     const all = contentParts(
       { reasoning: 'Let ', reasoning_details: [text(0, { text: 'Let ', signature: null })] },
       { reasoning: 'me.', reasoning_details: [text(0, { text: 'me.' })] },
@@ -66,7 +66,7 @@ describe('reasoning that a chat upstream encrypted', () => {
     );
   });
 
-  it('keeps several encrypted pieces of one index apart, and no repeated one', () => {
+  it('keeps several pieces with one index separate, and drops repeated ones', () => {
     const all = contentParts(
       { reasoning_details: [encryptedDetail(0, 'a', 't1'), encryptedDetail(0, 'b', 't2')] },
       { reasoning_details: [encryptedDetail(0, 'b', 't2')] },
@@ -74,7 +74,7 @@ describe('reasoning that a chat upstream encrypted', () => {
     assert.deepEqual(reasoningIn(all), [[encryptedDetail(0, 'a', 't1'), encryptedDetail(0, 'b', 't2')]]);
   });
 
-  it('has a block of its own before the call or at the end, where it comes after the words', () => {
+  it('has its own block before the call or at the end if it follows the text', () => {
     const all = contentParts(
       { reasoning: 'Hm.', reasoning_details: [{ type: 'reasoning.summary', summary: 'Hm.', index: 0 }] },
       { content: 'Yes' },
@@ -98,7 +98,7 @@ describe('reasoning that a chat upstream encrypted', () => {
     ]);
   });
 
-  it('is no encrypted reasoning where anybody can read it', () => {
+  it('is not made of reasoning that is readable', () => {
     assert.deepEqual(reasoningIn(contentParts({ reasoning_details: [text(0, { text: 'Hm.' })] })), []);
     const read = decodeRequest({
       model: 'm',
@@ -112,7 +112,7 @@ describe('reasoning that a chat upstream encrypted', () => {
     });
   });
 
-  it('goes back as it came, in the place of its words', () => {
+  it('is sent back as it was, in the place of its text', () => {
     const details = [text(0, { text: 'Hm.', signature: 's' }), encryptedDetail(1, 'a', 'rs')];
     const reasoningOf: EncryptedReasoning[] = details.map((detail) => ({
       format: 'openai-chat',
@@ -133,7 +133,7 @@ describe('reasoning that a chat upstream encrypted', () => {
     assert.deepEqual(again, { type: 'reasoning', text: 'Hm.', summary: false, encrypted });
   });
 
-  it('of Google stands before the call that bears it, and goes back on it', () => {
+  it('of Google is before the call that contains it, and is sent back on the call', () => {
     const extra_content = { google: { thought_signature: 'c2ln' } };
     const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'list', arguments: '{}' } };
     const encrypted = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
@@ -153,7 +153,7 @@ describe('reasoning that a chat upstream encrypted', () => {
   });
 });
 
-describe('reasoning that another vendor encrypted', () => {
+describe('encrypted reasoning of another vendor', () => {
   const context = { id: 'resp_0m1', model: 'asked', startedAt: 0, includeUsage: false };
   const reasoningOf = {
     signature: { format: 'anthropic-messages', kind: 'signature', value: 'EqQB', owner: 'here:claude' },
@@ -205,7 +205,7 @@ describe('reasoning that another vendor encrypted', () => {
     encrypted,
   });
 
-  it('comes back before what followed it, with the very thoughts that a signature needs', () => {
+  it('is returned before what followed it, with the exact text that a signature requires', () => {
     const sent = message(
       {},
       thought(0, 'One.\n', reasoningOf.signature),
@@ -229,14 +229,14 @@ describe('reasoning that another vendor encrypted', () => {
     assert.deepEqual(comesBack(quiet), parts, 'also from a client that sends no thoughts back');
   });
 
-  it('keeps its id, and the summary that the client was told', () => {
+  it('keeps its id, and the summary that the client received', () => {
     const sent = message({}, thought(0, 'Sum.', reasoningOf.encrypted), called(1, 'call_a'));
     assert.deepEqual(comesBack(sent)[0], reasoning('Sum.', true, reasoningOf.encrypted));
     const { reasoning_content: _, ...quiet } = sent;
     assert.deepEqual(comesBack(quiet)[0], reasoning('Sum.', true, reasoningOf.encrypted));
   });
 
-  it('of Google comes back where no call bears it', () => {
+  it('of Google is returned if no call contains it', () => {
     const sent = message({}, text(0), thought(1, '', reasoningOf.google));
     assert.deepEqual(comesBack(sent), [
       reasoning('', true, reasoningOf.google),
@@ -244,7 +244,7 @@ describe('reasoning that another vendor encrypted', () => {
     ]);
   });
 
-  it('is told also those who speak of functions, and shown to nobody as words', () => {
+  it('is also sent to clients of functions, and never shown as text', () => {
     const functions = [{ name: 'list' }];
     const sent = message({ functions }, thought(0, 'Hm.', reasoningOf.signature), called(1, 'call_a'));
     const [detail] = listOf(sent['reasoning_details']).map(objectOf);
@@ -252,7 +252,7 @@ describe('reasoning that another vendor encrypted', () => {
     assert.deepEqual(comesBack(sent)[0], reasoning('Hm.', false, reasoningOf.signature));
   });
 
-  it('is no more than words to a server of the same format', () => {
+  it('is plain text for a server of the same format', () => {
     const sent = message({}, thought(0, 'Hm.', reasoningOf.signature), text(1));
     const conversation = decodeRequest({ model: 'm', messages: [sent] });
     const chat = { ...openaiChat, conversation: openaiChat.conversation ?? assert.fail() };
@@ -263,7 +263,7 @@ describe('reasoning that another vendor encrypted', () => {
   });
 });
 
-describe('a signature of Google’s in a chat request', () => {
+describe('a Google signature in a chat request', () => {
   const encrypted = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
   const adapted = (owner: string | undefined, googleSignatures: boolean): unknown => {
     const parts: Part[] = [
@@ -282,14 +282,14 @@ describe('a signature of Google’s in a chat request', () => {
     return first?.type === 'reasoning';
   };
 
-  it('goes to whom it is from, and to Google’s own surface when that is not known', () => {
+  it('is sent to its owner, and to Google’s own API if the owner is unknown', () => {
     assert.equal(adapted('here:m', false), true);
     assert.equal(adapted('other:m', true), false);
     assert.equal(adapted(undefined, true), true);
     assert.equal(adapted(undefined, false), false);
   });
 
-  it('is taken out when it is refused, with a word for a call of another model', () => {
+  it('is removed if it was refused, or replaced on a call of another model', () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'list', arguments: '{}' } };
     const extra_content = (thought_signature: string) => ({ google: { thought_signature } });
     const request = (signature: string): JsonObject => ({

@@ -67,8 +67,8 @@ function expressible(whole: Conversation): Conversation {
 
 const anyConversation = conversations('openai-chat');
 
-describe('a completions request, whatever it says,', () => {
-  it('is decoded to what was encoded, with all that was said as one text', () => {
+describe('any completions request', () => {
+  it('is decoded to what was encoded, with all of its text joined', () => {
     fc.assert(
       fc.property(anyConversation, (conversation) => {
         assert.deepEqual(decodeRequest(encoded(conversation)), expressible(conversation));
@@ -76,7 +76,7 @@ describe('a completions request, whatever it says,', () => {
     );
   });
 
-  it('holds every text of the conversation in its order, behind the label of who said it', () => {
+  it('has every text of the conversation in order, after the label of its role', () => {
     fc.assert(
       fc.property(anyConversation, ({ messages, system }) => {
         const prompt = transcript({ ...emptyConversation('m'), messages, system });
@@ -93,7 +93,7 @@ describe('a completions request, whatever it says,', () => {
     );
   });
 
-  it('has one label for each turn, whatever the texts in it quote', () => {
+  it('has one label for each turn, whatever labels its texts contain', () => {
     const line = fc.constantFrom('User:', 'System: ', 'Assistant:', 'User: hi', 'words', '');
     const texts = fc.array(fc.array(line, { maxLength: 4 }).map((lines) => lines.join('\n')));
     fc.assert(
@@ -112,7 +112,7 @@ describe('a completions request, whatever it says,', () => {
     );
   });
 
-  it('is refused with the path of what is wrong, and never fails otherwise', () => {
+  it('is refused with the path of the invalid field, and never fails in another way', () => {
     const field = fc.constantFrom(
       ...['model', 'prompt', 'suffix', 'echo', 'best_of', 'n', 'logprobs', 'max_tokens', 'temperature'],
       ...['top_p', 'stop', 'seed', 'user', 'stream', 'stream_options', 'logit_bias', 'frequency_penalty'],
@@ -167,7 +167,7 @@ function sayableAnswer(parts: readonly StreamPart[]): StreamPart[] {
   ];
 }
 
-describe('a completions stream, whatever it says,', () => {
+describe('any completions stream', () => {
   const anyAnswer = answers('openai-chat', { interleave: true });
 
   it('is read as it was written', () => {
@@ -179,7 +179,7 @@ describe('a completions stream, whatever it says,', () => {
     );
   });
 
-  it('is the same when it is put together and taken apart again', () => {
+  it('is the same after it was assembled and written as a stream', () => {
     fc.assert(
       fc.property(anyAnswer, (parts) => {
         const stream = Buffer.from(written(parts));
@@ -190,7 +190,7 @@ describe('a completions stream, whatever it says,', () => {
     );
   });
 
-  it('ends in one terminal sequence', () => {
+  it('has one end', () => {
     fc.assert(
       fc.property(anyAnswer, (parts) => {
         const data = splitFrames(Buffer.from(written(parts))).frames.map((frame) => frame.data);
@@ -202,7 +202,7 @@ describe('a completions stream, whatever it says,', () => {
     );
   });
 
-  it('is read alike however its bytes are cut', () => {
+  it('is read alike however its bytes are split', () => {
     const bytes = readFileSync(join(import.meta.dirname, 'fixtures/text.sse'));
     const whole = settled(readBack(bytes));
     for (let at = 0; at <= bytes.length; at += 1) {
@@ -210,7 +210,7 @@ describe('a completions stream, whatever it says,', () => {
     }
   });
 
-  it('never looks complete when it was cut before its finish', () => {
+  it('is never complete if it was cut before its finish reason', () => {
     const bytes = readFileSync(join(import.meta.dirname, 'fixtures/text.sse'));
     const finish = bytes.indexOf('"finish_reason":"stop"');
     for (let at = 0; at < finish; at += 1) {

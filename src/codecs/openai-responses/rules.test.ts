@@ -25,7 +25,7 @@ function decodedParts(...events: (JsonObject & { type: string })[]): StreamPart[
 }
 
 describe('a responses request', () => {
-  it('a failed result says so in its text, and is one again when it comes back', () => {
+  it('marks a failed result in its text, and reads the mark again', () => {
     const call = { type: 'function_call', call_id: 'c1', name: 'read', arguments: '{}' };
     const answered = (output: unknown) => ({ type: 'function_call_output', call_id: 'c1', output });
     const outputs = [
@@ -60,7 +60,7 @@ describe('the calls and results of a responses request', () => {
   const of = (items: readonly JsonObject[]) =>
     items.map((item) => [item['type'], item['call_id'] ?? item['role'], item['output'] ?? null]);
 
-  it('a call without a result gets one, behind the calls beside it', () => {
+  it('include a result for a call without one, after the adjacent calls', () => {
     const sent = resent(call('a'), call('b'), answer('b', '2'), message('user', 'x'), call('c'));
     assert.deepEqual(of(sent.map(objectOf)), [
       ['function_call', 'a', null],
@@ -73,7 +73,7 @@ describe('the calls and results of a responses request', () => {
     ]);
   });
 
-  it('a result without a call is told by the user', () => {
+  it('include a result without a call as text of the user', () => {
     const [first, ...rest] = resent(answer('x', 'found'), call('a'), answer('a', '1')).map(objectOf);
     assert.deepEqual(first, {
       type: 'message',
@@ -83,7 +83,7 @@ describe('the calls and results of a responses request', () => {
     assert.equal(rest.length, 2);
   });
 
-  it('an id is used once, by the call and by what answers it', () => {
+  it('have an id that is used once, by a call and its result', () => {
     const sent = resent(call('a'), answer('a', '1'), call('a'), answer('a', '2')).map(objectOf);
     assert.deepEqual(of(sent), [
       ['function_call', 'a', null],
@@ -93,7 +93,7 @@ describe('the calls and results of a responses request', () => {
     ]);
   });
 
-  it('a result is of the kind of its call', () => {
+  it('have a result of the kind of its call', () => {
     const custom = { type: 'custom_tool_call', call_id: 'p', name: 'patch', input: 'x' };
     const [, result] = resent(custom, answer('p', 'done')).map(objectOf);
     assert.equal(result?.['type'], 'custom_tool_call_output');
@@ -118,7 +118,7 @@ describe('a responses request for a client of another format', () => {
     );
   });
 
-  it('names users and caches as long as the vendor takes it, and the same every time', () => {
+  it('has the name of a user or a cache shortened to the vendor’s limit, always in the same way', () => {
     const long = JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's'.repeat(36) });
     const encoded = () =>
       encodeRequest({ ...emptyConversation('m'), userId: long, cacheKey: long }, plainDialect);
@@ -135,7 +135,7 @@ describe('a responses request of Codex', () => {
   const routeTool = { type: 'function', name: 'route', parameters: { type: 'object' } };
   const search = { type: 'tool_search', execution: 'client', description: 'Finds tools', parameters: {} };
 
-  it('has calls of the tools that the format knows by type as calls, and failed ones as failed', () => {
+  it('has calls of built-in tools as calls, and failed ones as failed', () => {
     const pairs: [JsonObject, JsonObject, string, string, boolean][] = [
       [
         {
@@ -171,12 +171,12 @@ describe('a responses request of Codex', () => {
     }
   });
 
-  it('tells what its vendor’s servers did in words, for no client can do it', () => {
+  it('has what the vendor’s servers did as text, because no client can repeat it', () => {
     const [part] = partsIn({ type: 'mcp_call', id: 'mcp_1', server_label: 'docs', output: 'words' });
     assert.equal(objectOf(part)['text'], '[mcp_call] {"server_label":"docs","output":"words"}');
   });
 
-  it('offers the search for tools as a function, and what it found once, from then on', () => {
+  it('has the tool search as a function, and the tools that it found, once, from then on', () => {
     const items = [
       { type: 'additional_tools', role: 'developer', tools: [search, { ...search, execution: 'server' }] },
       { type: 'tool_search_call', call_id: 'c1', execution: 'client', arguments: { query: 'maps' } },
@@ -200,7 +200,7 @@ describe('a responses request of Codex', () => {
     );
   });
 
-  it('gets a call of that function as the item that it searches on, and as a function’s where it offered none', () => {
+  it('has a call of that function answered as a tool_search_call, or as a function call without a tool search', () => {
     const called = (request: JsonObject) => {
       const target = writer({ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request });
       const parts: StreamPart[] = [
@@ -234,8 +234,8 @@ describe('a responses request of Codex', () => {
   });
 });
 
-describe('a responses stream', () => {
-  it('a call that the bound cut off is not whole, also where its end is not told', () => {
+describe('a responses stream from an upstream', () => {
+  it('has an incomplete call if the token limit cut it off, also without the end of the call', () => {
     const item = { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'list', arguments: '' };
     const begun = [
       { type: 'response.output_item.added', output_index: 0, item },
@@ -251,7 +251,7 @@ describe('a responses stream', () => {
 });
 
 describe('a responses stream for a client', () => {
-  it('has sources of a whole text at its end, with its length, and none without an address', () => {
+  it('has sources for a whole text at its end, with its length, and none without a URL', () => {
     const native = { format: 'anthropic-messages' as const, value: {} };
     const source = { title: 'T', text: null, start: null, end: null, native };
     const target = writer({ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request: {} });

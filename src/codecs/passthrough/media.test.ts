@@ -17,9 +17,9 @@ const exactUsage = (usage: Partial<Usage>) => ({ usage: { ...noUsage, ...usage }
 
 const picture = { created: 1, data: [{ b64_json: 'aGk=' }], size: '1024x1024' };
 
-describe('usage of pictures', () => {
+describe('usage of images', () => {
   for (const format of ['openai-images', 'openai-image-edits'] as const) {
-    it(`${format}: takes tokens of pictures apart from those of text`, () => {
+    it(`${format}: separates image tokens from text tokens`, () => {
       const usage = {
         input_tokens: 50,
         input_tokens_details: { image_tokens: 40, text_tokens: 10 },
@@ -48,14 +48,14 @@ describe('usage of pictures', () => {
       assert.deepEqual(read(format, events, { kind: 'events' }), exactUsage({ input: 5, imageOutput: 7 }));
     });
 
-    it(`${format}: counts the pictures where no tokens are reported`, () => {
+    it(`${format}: counts the images if no tokens are reported`, () => {
       assert.deepEqual(read(format, JSON.stringify(picture), { counted: 3 }), exactUsage({ images: 3 }));
       assert.equal(read(format, JSON.stringify({ created: 1, data: [] })), null);
       assert.equal(read(format, '<html>', { kind: 'other', counted: 3 }), null);
     });
   }
 
-  it('is found in the last bytes of an answer that is too large to hold', () => {
+  it('is read from the last bytes of an answer that is too large for memory', () => {
     const tail = '…AAAA"}],"usage":{"input_tokens":5,"output_tokens":7}}';
     assert.deepEqual(read('openai-images', tail), exactUsage({ input: 5, imageOutput: 7 }));
   });
@@ -65,7 +65,7 @@ describe('usage of speech', () => {
   const requestUsage = (body: unknown) =>
     codecOf('openai-speech').media?.usageOfRequest(Buffer.from(JSON.stringify(body)));
 
-  it('is the characters of the request, as people count them', () => {
+  it('is the number of characters in the request, counted as code points', () => {
     assert.deepEqual(requestUsage({ model: 'tts-1', input: 'Grüße 🙂' }), exactUsage({ characters: 7 }));
     assert.equal(requestUsage({ model: 'tts-1' }), null);
     assert.equal(requestUsage({ model: 'tts-1', input: ['a'] }), null);
@@ -83,7 +83,7 @@ describe('usage of speech', () => {
   });
 });
 
-describe('usage of recorded speech', () => {
+describe('usage of transcriptions', () => {
   const cases: [string, object, Partial<Usage>][] = [
     ['its length', { type: 'duration', seconds: 12.5 }, { audioSeconds: 12.5 }],
     [
@@ -112,7 +112,7 @@ describe('usage of recorded speech', () => {
     });
   }
 
-  it('is the length that verbose_json begins with, as an estimate, where nothing is reported', () => {
+  it('is estimated by the duration at the start of verbose_json if nothing is reported', () => {
     const verbose = { task: 'transcribe', language: 'english', duration: 8.47, text: 'x'.repeat(1000) };
     assert.deepEqual(read('openai-transcriptions', JSON.stringify(verbose)), {
       usage: { ...noUsage, audioSeconds: 8.47 },
@@ -122,7 +122,7 @@ describe('usage of recorded speech', () => {
     assert.equal(read('openai-transcriptions', JSON.stringify(last)), null);
   });
 
-  it('is not known of text and subtitles, nor what a text says of usage', () => {
+  it('is unknown for text and subtitles, and not read from the transcribed text', () => {
     assert.equal(read('openai-transcriptions', 'WEBVTT', { kind: 'other' }), null);
     assert.equal(
       read('openai-transcriptions', JSON.stringify({ text: '"usage":{"seconds":5},"duration":4' })),
@@ -131,7 +131,7 @@ describe('usage of recorded speech', () => {
   });
 });
 
-describe('usage of reranking and moderations', () => {
+describe('usage of rerank and moderations', () => {
   const cases: [string, WireFormat, object, Partial<Usage> | null][] = [
     [
       "Cohere's search units",
@@ -169,7 +169,7 @@ describe('usage of reranking and moderations', () => {
   }
 });
 
-it('no answer, however damaged, makes a codec fail', () => {
+it('codecs never throw for a damaged answer', () => {
   const text = fc.oneof(
     fc.string(),
     fc.json(),

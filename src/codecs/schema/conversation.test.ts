@@ -28,7 +28,7 @@ const geminiChat = { format: 'openai-chat', name: 'gemini-chat' } as const;
 describe('the tools of a conversation', () => {
   const closed = { type: 'object', properties: {}, required: [], additionalProperties: false };
 
-  it('say what no longer holds as tools.NAME.keyword', () => {
+  it('report lost constraints as tools.NAME.keyword', () => {
     const dropped: string[] = [];
     const schema = { type: 'object', properties: { a: { type: 'array', uniqueItems: true } }, not: {} };
     const { tools } = fitTools([tool(schema)], geminiChat, dropped);
@@ -45,7 +45,7 @@ describe('the tools of a conversation', () => {
     );
   });
 
-  it('keep strict while their schema may be held to it, else get an explicit no; false and nothing stay', () => {
+  it('keep strict if their schema can be enforced, else get an explicit false; false and null stay', () => {
     const strict = (requested: FunctionTool, target: Parameters<typeof fitTools>[1]) => {
       const dropped: string[] = [];
       const [one] = fitTools([requested], target, dropped).tools;
@@ -59,7 +59,7 @@ describe('the tools of a conversation', () => {
     assert.deepEqual(strict(tool({ type: 'object' }, true), { ...openai, name: 'full' }), [true]);
   });
 
-  it('are as they came for a target that takes anything', () => {
+  it('are unchanged for a target that accepts any schema', () => {
     const tools = [tool({ anyOf: [{ $ref: '#/x' }], pattern: 1 }), tool(null, true)];
     assert.deepEqual(fitTools(tools, { ...openai, name: 'full' }, []), { tools, plans: new Map() });
   });
@@ -69,19 +69,19 @@ describe('the schema of an answer', () => {
   const shape = (schema: JsonObject, strict: boolean | null = null) =>
     ({ kind: 'schema', name: 'a', description: null, schema, strict }) as const;
 
-  it('keeps its root and its numbers, for nothing brings an answer back', () => {
+  it('keeps its root and its numbers, because an answer is not converted back', () => {
     const schema = { type: 'array', items: { type: 'integer', enum: [1, 2] } };
     assert.deepEqual(fitOutput(shape(schema), geminiChat, 'response_format', []), shape(schema));
   });
 
-  it('says what no longer holds in the client’s words', () => {
+  it('reports lost constraints under the client’s field', () => {
     const dropped: string[] = [];
     const schema = { type: 'object', properties: { a: { type: 'string', pattern: 'a' } } };
     fitOutput(shape(schema), { format: 'gemini', name: 'full' }, 'response_format', dropped);
     assert.deepEqual(dropped, ['response_format.pattern']);
   });
 
-  it('is sent without strict where the target would refuse it', () => {
+  it('is sent without strict if the target would refuse it', () => {
     const dropped: string[] = [];
     const output = fitOutput(shape({ type: 'object', properties: {} }, true), openai, 'text.format', dropped);
     assert.deepEqual(
@@ -91,7 +91,7 @@ describe('the schema of an answer', () => {
   });
 });
 
-describe('arguments', () => {
+describe('the arguments of a call', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -111,7 +111,7 @@ describe('arguments', () => {
   assert.ok(plan !== null);
   const restored = (text: string) => restoreArguments(text, plan);
 
-  it('get the values back that were sent as texts', () => {
+  it('get values back that were sent as texts', () => {
     assert.equal(
       restored('{"level":"30","list":["1.5","x","true"],"deep":{"one":"7"},"either":"4","text":"1"}'),
       '{"level":30,"list":[1.5,"x",true],"deep":{"one":7},"either":4,"text":"1"}',
@@ -119,7 +119,7 @@ describe('arguments', () => {
     assert.equal(restored('{"either":{"v":"5","w":"5"}}'), '{"either":{"v":5,"w":"5"}}');
   });
 
-  it('are left byte for byte where there is nothing to bring back, and where they are none', () => {
+  it('stay byte for byte if there is nothing to convert, or if they are invalid', () => {
     for (const text of [
       '{ "level": 1 }',
       '{"level":"9"}',
@@ -133,7 +133,7 @@ describe('arguments', () => {
       assert.equal(restored(text), text);
   });
 
-  it('that follow the fitted schema follow the client’s when they are back', () => {
+  it('match the client’s schema after conversion if they match the fitted one', () => {
     const value = fc.constantFrom<unknown>('a', '1', 1, 2, 2.5, -3, true, false, null);
     const values = fc.uniqueArray(value, { minLength: 1, selector: (one) => JSON.stringify(one) });
     const holds = (schemaOf: unknown, one: unknown): boolean => {
@@ -167,7 +167,7 @@ describe('arguments', () => {
     );
   });
 
-  it('come back in streams, once the call is whole', () => {
+  it('are converted in streams when the call is complete', () => {
     const { plans, tools } = fitTools([tool(schema), tool(schema, null, 'other')], geminiChat, []);
     const names = nameTools(tools, { name: /^\w+$/, maxName: 64 }, false, plans);
     const start = { type: 'tool-call-start', block: 1, id: 'c', name: 'work', kind: 'function' } as const;
@@ -186,7 +186,7 @@ describe('arguments', () => {
   });
 });
 
-describe('a request on its way to another format', () => {
+describe('a request that is translated to another format', () => {
   const [messages, chat] = [anthropicMessages, openaiChat].map(({ conversation, ...codec }) => {
     assert.ok(conversation !== null);
     return { ...codec, conversation };
@@ -208,7 +208,7 @@ describe('a request on its way to another format', () => {
       },
     );
 
-  it('has schemas that the target takes, says what they lost in the client’s names, and knows the way back', () => {
+  it('has schemas that the target accepts, reports lost constraints, and can convert arguments back', () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'integer', enum: [1] } },

@@ -129,7 +129,7 @@ function assertFit(result: JsonObject, rules: SchemaRules): void {
 
 describe('any schema', () => {
   for (const name of narrow) {
-    it(`has no keyword that ${name} refuses, and fits when it is fitted again`, () => {
+    it(`has no keyword that ${name} refuses, and does not change when it is fitted again`, () => {
       fc.assert(
         fc.property(schema, (requested) => {
           const before = JSON.stringify(requested);
@@ -150,19 +150,19 @@ describe('any schema', () => {
     });
   }
 
-  it('says no second time that a choice of nothing but null may be null', () => {
+  it('reports once that a choice of only null may be null', () => {
     const requested = { properties: { a: { anyOf: [{ const: null }], nullable: true } } };
     const { schema: once } = fit(requested, 'gemini-chat');
     assert.deepEqual(fit(once, 'gemini-chat').schema, once);
   });
 
-  it('keeps a choice between nothing but nulls as it is, however deep', () => {
+  it('keeps a choice of only nulls as it is, at any depth', () => {
     const requested = { prefixItems: [{ const: null }, { anyOf: [true, {}], const: null }], items: false };
     const { schema: once } = fit(requested, 'moonshot');
     assert.deepEqual(fit(once, 'moonshot').schema, once);
   });
 
-  it('is itself under the full rules', () => {
+  it('is unchanged under the full rules', () => {
     fc.assert(fc.property(schema, (requested) => assert.equal(fit(requested, 'full').schema, requested)));
   });
 });
@@ -197,7 +197,7 @@ describe('hostile schemas', () => {
   };
 
   for (const name of narrow) {
-    it(`are refused by their depth and size, or cut, in no time: ${name}`, () => {
+    it(`are refused or cut in little time: ${name}`, () => {
       assert.deepEqual(refused(nested(5_000), name), ['invalid_request', 'tools.t']);
       assert.equal(refused(nested(100), name), null);
       const names = Array.from({ length: 30_000 }, (_, index) => [`p${index}`, {}]);
@@ -224,7 +224,7 @@ describe('hostile schemas', () => {
     });
   }
 
-  it('are cut where they come within themselves, and that is said', () => {
+  it('are cut where they contain themselves, which is reported', () => {
     const node = { type: 'object', description: 'A node', properties: { next: { $ref: '#/$defs/node' } } };
     const { lost, schema } = fit(
       { properties: { list: { $ref: '#/$defs/node' } }, $defs: { node } },
@@ -236,7 +236,7 @@ describe('hostile schemas', () => {
     assert.deepEqual(schema, { type: 'object', properties: { list: once } });
   });
 
-  it('change no prototype', () => {
+  it('do not change a prototype', () => {
     const schema = JSON.parse(
       '{"properties":{"__proto__":{"properties":{"polluted":{"const":1}}}},"__proto__":{"a":1}}',
     );
@@ -253,7 +253,7 @@ describe('strict', () => {
   assert.ok(strictRefused !== null);
   const strict = (schema: JsonObject) => isStrict(schema, strictRefused);
 
-  it('is for closed objects that require all that they have, all the way down', () => {
+  it('is possible for closed objects that require all their properties, at every level', () => {
     assert.equal(strict(closed), true);
     assert.equal(strict(open), false);
     assert.equal(strict({ ...closed, required: [] }), false);

@@ -8,14 +8,14 @@ const geminiJson = rulesFor('gemini', 'full');
 const fitted = (schema: JsonObject) => fitSchema(schema, geminiJson, 'tools.a');
 const text = { type: 'string' };
 
-describe('a schema that holds itself, for Google’s JSON Schema', () => {
+describe('a recursive schema in Google’s JSON Schema', () => {
   const node = {
     type: 'object',
     properties: { value: text, next: { $ref: '#/$defs/Node', description: 'The rest' } },
     required: ['value'],
   };
 
-  it('keeps its references to itself, alone in their schemas', () => {
+  it('keeps its references to itself, which have no other keywords beside them', () => {
     const { lost, schema } = fitted({
       type: 'object',
       properties: { list: { $ref: '#/$defs/Node' }, other: { $ref: '#/$defs/Plain' } },
@@ -29,7 +29,7 @@ describe('a schema that holds itself, for Google’s JSON Schema', () => {
     assert.deepEqual(lost, []);
   });
 
-  it('is found by any path, and at the root', () => {
+  it('is recognized by any path, and at the root', () => {
     const { schema } = fitted({
       $ref: '#/definitions/Node',
       definitions: { Node: { ...node, properties: { value: text, next: { $ref: '#/definitions/Node' } } } },
@@ -41,7 +41,7 @@ describe('a schema that holds itself, for Google’s JSON Schema', () => {
     assert.deepEqual(tree, { ...within, $defs: { Root: within } });
   });
 
-  it('is written out to a depth where an object cannot do without the one inside it', () => {
+  it('is expanded to a limited depth if an object requires the one inside it', () => {
     const { lost, schema } = fitted({
       type: 'object',
       properties: { list: { $ref: '#/$defs/Node' } },
@@ -51,7 +51,7 @@ describe('a schema that holds itself, for Google’s JSON Schema', () => {
     assert.deepEqual(lost, ['$ref']);
   });
 
-  it('is written out for Google’s older language', () => {
+  it('is expanded for Google’s older schema language', () => {
     const chat = rulesFor('openai-chat', 'gemini-chat');
     const { schema } = fitSchema(
       { type: 'object', properties: { list: { $ref: '#/$defs/Node' } }, $defs: { Node: node } },

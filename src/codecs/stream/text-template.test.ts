@@ -36,7 +36,7 @@ describe('a template of records with text', () => {
   for (const [what, data, text] of cases)
     it(`reads ${what}`, () => assert.equal(template.textIn(data), text));
 
-  it('knows nothing before it has learned, and learns nothing from records without a plain text', () => {
+  it('matches nothing before it has learned a record, and learns only records with plain text', () => {
     for (const data of [
       '{"id":1}',
       '{"text":""}',
@@ -47,7 +47,7 @@ describe('a template of records with text', () => {
       assert.equal(templateOf(data).textIn(data), null, data);
   });
 
-  it('is not misled by the same words in another place', () => {
+  it('does not match the same text in another place', () => {
     for (const data of ['{"text":"a","b":"a"}', '{"b":"a","text":"a"}', '{"text":"a","text":"a"}']) {
       const template = templateOf(data);
       for (const other of [data, data.replace('"a"', '"z"'), data.replace(/"a"(?=})/, '"z"')])
@@ -126,7 +126,7 @@ describe('the chat reader', () => {
     },
   );
 
-  it('reads every stream alike, with a template and without', () => {
+  it('reads every stream alike with and without a template', () => {
     fc.assert(
       fc.property(stream, (records) => {
         const [quick, full] = [reader(), reader()];
@@ -140,7 +140,7 @@ describe('the chat reader', () => {
     );
   });
 
-  it('reads pieces of text without the parser once it has seen one', () => {
+  it('reads text records without JSON.parse after the first one', () => {
     const source = reader();
     const record = (content: string) => ({
       event: '',

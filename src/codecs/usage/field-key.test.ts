@@ -19,7 +19,7 @@ const texts = fc.array(
 );
 
 describe('a field in the bytes of an answer', () => {
-  it('is found where the last of its name begins', () => {
+  it('is found by the last occurrence of its name', () => {
     fc.assert(
       fc.property(texts, names, (pieces, name) => {
         const bytes = Buffer.from(pieces.join(''));

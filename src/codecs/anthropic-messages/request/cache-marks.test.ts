@@ -30,7 +30,7 @@ function marksOf(before: JsonObject, shared = false): string[] {
   return paths;
 }
 
-describe('marks for the prompt cache', () => {
+describe('cache marks', () => {
   const messages = [
     user(text('One')),
     assistant(text('1')),
@@ -39,7 +39,7 @@ describe('marks for the prompt cache', () => {
     user(text('Three')),
   ];
 
-  it('stand at the end of the tools, of the instructions and of the last two turns of the user', () => {
+  it('are set at the end of the tools, of the instructions and of the last two user turns', () => {
     const whole = request({
       tools: [tool, { ...tool, name: 'b' }],
       system: [text(long), text('b')],
@@ -50,21 +50,21 @@ describe('marks for the prompt cache', () => {
     assert.deepEqual(marksOf(bare), ['system.0', 'messages.0.0', 'messages.2.1', 'messages.4.0']);
   });
 
-  it('stand on no tool that the model is not told of before it searches for it, which the vendor refuses', () => {
+  it('are not set on a tool with deferred loading, where the vendor refuses them', () => {
     const tools = [tool, { ...tool, name: 'b' }, { ...tool, name: 'c', defer_loading: true }];
     const whole = request({ tools, system: [text(long)], messages: messages.slice(0, 1) });
     assert.deepEqual(marksOf(whole), ['tools.1', 'system.0', 'messages.0.0']);
     assert.deepEqual(marksOf({ ...whole, tools: tools.slice(2) }), ['system.0', 'messages.0.0']);
   });
 
-  it('take the turn before those in the place of the tools where it is too far to be looked back at', () => {
+  it('are set on an earlier turn instead of the tools if it would be too far back to be found', () => {
     const calls = Array.from({ length: 20 }, (_, index) => text(`${index}`));
     const far = [...messages.slice(0, 2), user(...calls), ...messages.slice(3)];
     const whole = request({ tools: [tool], system: [text(long)], messages: far });
     assert.deepEqual(marksOf(whole), ['system.0', 'messages.0.0', 'messages.2.19', 'messages.4.0']);
   });
 
-  it('stand where a conversation comes again: with tools, an earlier answer, or a client that says so', () => {
+  it('are set if the conversation will continue: with tools, an earlier answer, or a client that asks for it', () => {
     const first = request({ system: [text(long)], messages: [user(text('One'))] });
     assert.deepEqual(marksOf(first), []);
     assert.deepEqual(marksOf(first, true), ['system.0', 'messages.0.0']);
@@ -76,7 +76,7 @@ describe('marks for the prompt cache', () => {
     ]);
   });
 
-  it('are the client’s own matter where it set one, wherever that is', () => {
+  it('are not set if the client has set one anywhere', () => {
     const mark = { cache_control: { type: 'ephemeral' } };
     const result = { type: 'tool_result', tool_use_id: 'a', content: [{ ...text('A'), ...mark }] };
     const whole = request({ tools: [tool], system: [text(long)], messages });
@@ -90,7 +90,7 @@ describe('marks for the prompt cache', () => {
       assert.deepEqual(markCache({ ...whole, ...own }, true), { ...whole, ...own });
   });
 
-  it('are not set on a prompt that is too short to be kept', () => {
+  it('are not set on a prompt that is too short to be cached', () => {
     const hasMarks = (model: string, bytes: number) =>
       marksOf({ model, messages: [user(text('x'.repeat(bytes)))], tools: [tool] }).length > 0;
     assert.deepEqual([hasMarks('claude-sonnet-5', 1_000), hasMarks('claude-sonnet-5', 3_000)], [false, true]);
@@ -101,7 +101,7 @@ describe('marks for the prompt cache', () => {
     assert.deepEqual([hasMarks('my-alias', 500), hasMarks('my-alias', 1_500)], [false, true]);
   });
 
-  it('know the vendor’s minimum by the many names of a model', () => {
+  it("use the vendor's minimum for a model under each of its names", () => {
     const expected: Record<string, number> = {
       'claude-opus-4-5-20251101': 4096,
       'us.anthropic.claude-opus-4-6-v1:0': 4096,
@@ -149,7 +149,7 @@ const total = (usage: CachedUsage | undefined) =>
   (usage?.cache_read_input_tokens ?? 0);
 
 describe('a conversation that grows', () => {
-  it('reads all of the request before from the cache, however many blocks a turn has', () => {
+  it('reads the whole previous request from the cache, however many blocks a turn has', () => {
     fc.assert(
       fc.property(session, ({ first, steps, system, tools }) => {
         const messages = [user(...first)];
@@ -165,7 +165,7 @@ describe('a conversation that grows', () => {
     );
   });
 
-  it('reads all that is as it was where the client adds something to the last turn that the next request has not', () => {
+  it('reads the unchanged part from the cache if the client adds something to the last turn only for one request', () => {
     fc.assert(
       fc.property(session, ({ first, steps, system, tools }) => {
         const messages = [user(...first)];

@@ -100,7 +100,7 @@ const refusing = (parts: readonly StreamPart[]) => {
   return { reason: refused && reason === 'stop' ? 'policy' : reason, usage };
 };
 
-describe('a gemini stream, whatever it says,', () => {
+describe('any gemini stream', () => {
   const encrypted = {
     gemini: geminiAnswers,
     'anthropic-messages': answers('anthropic-messages', { interleave: true }),
@@ -119,7 +119,7 @@ describe('a gemini stream, whatever it says,', () => {
     });
   }
 
-  it('has nothing but data records, of which the last alone says why it ended', () => {
+  it('has only data events, and a finish reason only in the last one', () => {
     fc.assert(
       fc.property(geminiAnswers, (parts) => {
         const text = written(parts);
@@ -144,7 +144,7 @@ describe('a gemini stream, whatever it says,', () => {
     );
   });
 
-  it('is, once assembled, the answer that it stands for', () => {
+  it('assembles into the complete answer that it describes', () => {
     fc.assert(
       fc.property(geminiAnswers, (parts) => {
         const text = written(parts);
@@ -163,7 +163,7 @@ describe('a gemini stream, whatever it says,', () => {
     );
   });
 
-  it('starts once, ends once and balances its blocks, whatever its chunks hold', () => {
+  it('starts once, ends once and closes every block, whatever its chunks contain', () => {
     const chunksOf = (parts: readonly StreamPart[]) =>
       framesOf(written(parts)).map(({ data }) => objectOf(JSON.parse(data)));
     const change = fc.tuple(
@@ -217,9 +217,9 @@ function assertBalanced(parts: readonly StreamPart[]): void {
   assert.equal(open.size, 0);
 }
 
-describe('a gemini stream of a vendor', () => {
+describe('a gemini stream of an upstream', () => {
   for (const { bytes, name } of fixtures) {
-    it(`${name} is the same wherever its bytes were cut`, () => {
+    it(`${name} is read alike wherever its bytes are split`, () => {
       const expected = readBack(bytes);
       for (let at = 0; at <= bytes.length; at += 1) {
         const left = splitFrames(bytes.subarray(0, at));
@@ -229,7 +229,7 @@ describe('a gemini stream of a vendor', () => {
       if (expected.at(-1)?.type !== 'error') assertBalanced(expected);
     });
 
-    it(`${name} ends as an error when it is cut at a frame, and never looks complete`, () => {
+    it(`${name} ends as an error if it is cut at a frame, and is never complete`, () => {
       const frames = framesOf(bytes);
       for (let length = 0; length < frames.length; length += 1) {
         const cut = frames.slice(0, length);
@@ -240,7 +240,7 @@ describe('a gemini stream of a vendor', () => {
       }
     });
 
-    it(`${name} is read through garbage between its frames`, () => {
+    it(`${name} is read despite garbage between its frames`, () => {
       const garbage = [
         '',
         'x',
@@ -261,7 +261,7 @@ describe('a gemini stream of a vendor', () => {
   }
 
   for (const { bytes, name } of complete) {
-    it(`${name} says the same as the answer assembled from it`, () => {
+    it(`${name} gives the same as the answer assembled from it`, () => {
       const whole = assemble(framesOf(bytes));
       assert.ok(whole !== null);
       const parts = settled(readBack(bytes)).map(withoutStartUsage);
@@ -274,13 +274,13 @@ describe('a gemini stream of a vendor', () => {
       assert.deepEqual(end?.type === 'message-end' && end.usage, stream.readStream(bytes, bytes).usage);
     });
 
-    it(`${name} is told again as it was`, () => {
+    it(`${name} is written again as it was read`, () => {
       const parts = readBack(bytes);
       assert.deepEqual(expressible(blocksOf(readBack(written(parts)))), expressible(blocksOf(parts)));
     });
   }
 
-  it('answer.json loses nothing on its way into a stream and back', () => {
+  it('answer.json loses nothing if it is written as a stream and assembled', () => {
     const answer = JSON.parse(readFileSync(new URL('../fixtures/answer.json', import.meta.url), 'utf8'));
     assert.deepEqual(assemble(framesOf(encodeFramesOf(answer))), answer);
   });

@@ -123,7 +123,7 @@ describe('an answer of Google', () => {
     ]);
   });
 
-  it('has the signature of a text before it, and that of an empty text where it stands', () => {
+  it('has the signature of a text before it, and that of an empty text in its place', () => {
     const onText = read(chunk([{ text: 'Yes', thoughtSignature: 'c2ln' }]), chunk([{ text: '.' }], stop));
     assert.deepEqual(brief(onText), [
       'reasoning-start 0',
@@ -155,7 +155,7 @@ describe('an answer of Google', () => {
     ]);
   });
 
-  it('gives back the encrypted reasoning of another format that was carried in a signature', () => {
+  it('has the encrypted reasoning of another format that was embedded in a signature', () => {
     const encrypted: EncryptedReasoning = { format: 'anthropic-messages', kind: 'signature', value: 'sig' };
     const thoughtSignature = Buffer.from(embedEncryptedReasoning(encrypted)).toString('base64');
     const parts = read(chunk([{ text: 'x', thoughtSignature }], stop));
@@ -165,7 +165,7 @@ describe('an answer of Google', () => {
     );
   });
 
-  it('names calls without an id by their tool, number and answer, the same every time', () => {
+  it('has ids for calls without one, made of tool, number and response, and always the same', () => {
     const ids = () =>
       read(...fixture('tools.sse').map((frame) => JSON.parse(frame.data))).flatMap((part) =>
         part.type === 'tool-call-start' ? [part.id] : [],
@@ -178,7 +178,7 @@ describe('an answer of Google', () => {
     assert.deepEqual(ids(), ids());
   });
 
-  it('has arguments that come in pieces', () => {
+  it('may have arguments in pieces', () => {
     const piece = (jsonPath: string, value: JsonObject, more = true) =>
       chunk([called({ partialArgs: [{ jsonPath, ...value }], ...(more ? { willContinue: true } : {}) })]);
     const parts = read(
@@ -205,7 +205,7 @@ describe('an answer of Google', () => {
     ]);
   });
 
-  it('has such a call whole once it is assembled', () => {
+  it('has a complete call after its pieces are assembled', () => {
     const chunks = [
       chunk([called({ name: 'put', willContinue: true }, { thoughtSignature: 'c2ln' })]),
       chunk([called({ partialArgs: [{ jsonPath: '$.a', stringValue: 'x' }], willContinue: true })]),
@@ -222,7 +222,7 @@ describe('an answer of Google', () => {
     );
   });
 
-  it('fails where pieces of arguments have no place', () => {
+  it('fails if pieces of arguments have an invalid place', () => {
     for (const jsonPath of [
       '',
       '$',
@@ -246,7 +246,7 @@ describe('an answer of Google', () => {
     assert.equal(({} as JsonObject)['x'], undefined);
   });
 
-  it('was cut off inside a call that goes on', () => {
+  it('has an incomplete call if it was cut off inside one', () => {
     const begun = chunk([
       called({ name: 'put', willContinue: true, partialArgs: [{ jsonPath: '$.a', stringValue: 'x' }] }),
     ]);
@@ -257,7 +257,7 @@ describe('an answer of Google', () => {
     ]);
   });
 
-  it('fails at a call without a name and at one that is nested too deeply, and never tells half of it', () => {
+  it('fails at a call that has no name or is nested too deep, and gives no part of it', () => {
     const nameless = read(chunk([called({ args: { a: 1 } })], stop));
     assert.deepEqual(brief(nameless), ['error 502 The upstream called a tool without naming it']);
     const source = reader();
@@ -288,16 +288,16 @@ describe('an answer of Google', () => {
     ['constructor', 'other'],
   ];
   for (const [finishReason, reason] of reasons) {
-    it(`that ends with ${finishReason} ended for ${reason}`, () => {
+    it(`with the finish reason ${finishReason} has the end reason ${reason}`, () => {
       assert.equal(endOf(read(chunk([{ text: 'x' }], { finishReason }))), reason);
     });
   }
 
-  it('with calls ends for them, though it says STOP', () => {
+  it('has the end reason tool-calls if it has calls, although it says STOP', () => {
     assert.equal(endOf(read(chunk([called({ name: 'read' })]), chunk([], stop))), 'tool-calls');
   });
 
-  it('says in its words why it was ended, and why a prompt was blocked', () => {
+  it('has the reason for its end as a refusal, also if the prompt was blocked', () => {
     const ended = read(chunk([{ text: 'x' }], { finishReason: 'SAFETY', finishMessage: 'Unsafe.' }));
     assert.deepEqual(brief(ended).slice(-4), [
       'refusal-start 1',
@@ -328,7 +328,7 @@ describe('an answer of Google', () => {
       ]);
     });
 
-  it('goes on after a chunk that says STOP, as older models do in every one', () => {
+  it('continues after a chunk that says STOP, as older models do in every chunk', () => {
     const parts = read(chunk([{ text: 'a' }], stop), chunk([{ text: 'b' }], stop));
     assert.deepEqual(brief(parts), [
       'text-start 0',
@@ -349,7 +349,7 @@ describe('an answer of Google', () => {
     assert.deepEqual(brief(read(two)).slice(1), ['text-delta 0 first', 'text-end 0', 'message-end stop']);
   });
 
-  it('is read out of Cloud Code’s wrapper and out of an array', () => {
+  it('is read from Cloud Code’s wrapper and from an array', () => {
     const wrapped = {
       response: chunk([{ text: 'x' }], stop, { usageMetadata: { promptTokenCount: 3 } }),
       traceId: 't',
@@ -366,7 +366,7 @@ describe('an answer of Google', () => {
     assert.equal(stream.classify(data(wrapped)), 'end');
   });
 
-  it('has images, code and its results as parts of its own', () => {
+  it('has images, code and its results as separate parts', () => {
     const parts = [
       { inlineData: { mimeType: 'image/png', data: 'AA==' }, thoughtSignature: 'c2ln' },
       { executableCode: { language: 'PYTHON', code: '1+1' } },
@@ -385,7 +385,7 @@ describe('an answer of Google', () => {
     assert.deepEqual(partsOf(write(answerParts)), [...parts, { text: '' }]);
   });
 
-  it('cites by UTF-8 bytes, which become UTF-16 positions', () => {
+  it('has citations by UTF-8 bytes, which become UTF-16 positions', () => {
     const cites = read(...fixture('grounding.sse').map((frame) => JSON.parse(frame.data))).flatMap((part) =>
       part.type === 'citation' ? [part] : [],
     );
@@ -403,7 +403,7 @@ describe('an answer of Google', () => {
     );
   });
 
-  it('cites within an open block, by the words where the bytes are wrong, and by neither as a whole', () => {
+  it('has citations in an open block, found by their text if the bytes are wrong, else for the whole block', () => {
     const groundingMetadata = {
       groundingChunks: [{ web: { uri: 'https://a.test', title: 'A' } }],
       groundingSupports: [
@@ -438,7 +438,7 @@ describe('an answer of Google', () => {
     ]);
   });
 
-  it('names sources that no passage rests on, documents, and what it recites', () => {
+  it('has sources without a passage, documents, and recitations', () => {
     const sources = (metadata: JsonObject) =>
       read(chunk([{ text: 'abc' }], { ...stop, ...metadata })).flatMap((part) =>
         part.type === 'citation'
@@ -517,7 +517,7 @@ describe('an answer of Google', () => {
     });
   }
 
-  it('counts its searches, and none in the arguments of a call', () => {
+  it('includes its searches in the usage, but nothing of the arguments of a call', () => {
     const usageMetadata = { promptTokenCount: 1 };
     const args = { groundingMetadata: { webSearchQueries: ['a'] }, usageMetadata: { promptTokenCount: 9 } };
     const body = (more: JsonObject) =>
@@ -527,7 +527,7 @@ describe('an answer of Google', () => {
     assert.deepEqual(gemini.readUsage(searched), { ...noUsage, input: 1, webSearches: 2 });
   });
 
-  it('counts by its last report, and has its first at the start', () => {
+  it('has the usage of its last report, and that of its first at the start', () => {
     const parts = read(
       chunk([{ text: 'x' }], {}, { usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 1 } }),
       chunk([], stop),
@@ -543,7 +543,7 @@ describe('an answer of Google', () => {
     assert.deepEqual(parts.at(-1), { ...last, rawFinishReason: 'STOP' });
   });
 
-  it('that came whole says why it ended also where it did not', () => {
+  it('has a finish reason after it was complete without one', () => {
     const { frames } = splitFrames(
       Buffer.from(encodeFramesOf({ candidates: [{ content: { parts: [{ text: 'x' }] } }] })),
     );
@@ -553,7 +553,7 @@ describe('an answer of Google', () => {
       assert.equal(assemble(splitFrames(Buffer.from(encodeFramesOf(odd))).frames), null);
   });
 
-  it('fails with the status of its error, by number, name or neither', () => {
+  it('fails with the status of its error, by number, by name or by neither', () => {
     const failed = (error: unknown) => brief(read(chunk([{ text: 'x' }]), { error })).at(-1);
     assert.equal(failed({ code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }), 'error 429 slow');
     assert.equal(failed({ code: 8, message: 'slow', status: 'RESOURCE_EXHAUSTED' }), 'error 429 slow');
@@ -569,7 +569,7 @@ describe('an answer of Google', () => {
   });
 });
 
-describe('what a chunk means', () => {
+describe('a chunk of Google', () => {
   const cases: [ReturnType<typeof stream.classify>, unknown][] = [
     ['preamble', { usageMetadata: { promptTokenCount: 1 } }],
     ['preamble', { promptFeedback: { safetyRatings: [] } }],
@@ -593,7 +593,7 @@ describe('what a chunk means', () => {
     });
   }
 
-  it('is told of a last record that is longer than the tail, and of no argument of a call', () => {
+  it('is the last one if its end is in the tail, but not if the end is an argument of a call', () => {
     const long = { ...stop, groundingMetadata: { searchEntryPoint: { renderedContent: 'x'.repeat(5_000) } } };
     const bytes = Buffer.from(`data: ${JSON.stringify(chunk([{ text: 'y'.repeat(5_000) }], long))}\n\n`);
     const tail = bytes.subarray(bytes.indexOf('"finishReason"') - 100);
@@ -606,7 +606,7 @@ describe('what a chunk means', () => {
 });
 
 describe('an answer to a client of Google’s format', () => {
-  it('has text and thoughts as they come, calls whole, and its end in the last chunk', () => {
+  it('has text and thoughts as they arrive, complete calls, and its end in the last chunk', () => {
     const usage = { ...noUsage, input: 10, cacheRead: 4, output: 5, reasoning: 3 };
     const chunks = write([
       ...thought(0, 'Hm', signed),
@@ -632,7 +632,7 @@ describe('an answer to a client of Google’s format', () => {
     assert.equal(chunks.at(-1)?.['responseId'], '1');
   });
 
-  it('has encrypted reasoning on the next part, and on an empty text where none follows', () => {
+  it('has encrypted reasoning on the next part, or on an empty text if there is none', () => {
     const other: EncryptedReasoning = { ...signed, value: 'b3RoZXI=' };
     assert.deepEqual(partsOf(write([...thought(0, 'a', signed), ...thought(1, 'b', other), end('stop')])), [
       { text: 'a', thought: true },
@@ -646,7 +646,7 @@ describe('an answer to a client of Google’s format', () => {
     ]);
   });
 
-  it('shows thoughts only to who asked for them, and always carries their encrypted reasoning', () => {
+  it('has thoughts only if the client asked for them, but always their encrypted reasoning', () => {
     const parts = [...thought(0, 'Hm', signed), ...text(1, 'Yes'), end('stop')];
     const seen = [{ text: 'Yes', thoughtSignature: 'c2ln' }, { text: '' }];
     assert.deepEqual(partsOf(write(parts, {})), seen);
@@ -658,7 +658,7 @@ describe('an answer to a client of Google’s format', () => {
     assert.deepEqual(partsOf(write(parts, snake)), [{ text: 'Hm', thought: true }, ...seen]);
   });
 
-  it('writes one block after the other, however they came', () => {
+  it('has its blocks in sequence, however they arrived', () => {
     const [a = [], b = []] = [text(0, 'a', 'A'), call(1, '{}')];
     const mixed = [...a.slice(0, 2), ...b, ...text(2, 'c'), ...a.slice(2), end('stop')];
     assert.deepEqual(partsOf(write(mixed)), [
@@ -670,7 +670,7 @@ describe('an answer to a client of Google’s format', () => {
     ]);
   });
 
-  it('keeps arguments that are no object for the tool to see', () => {
+  it('shows arguments that are not an object to the tool', () => {
     const args = (input: string) =>
       objectOf(objectOf(partsOf(write([...call(0, input), end('stop')]))[0])['functionCall'])['args'];
     assert.deepEqual(args('{"a":'), { raw_arguments: '{"a":' });
@@ -678,7 +678,7 @@ describe('an answer to a client of Google’s format', () => {
     assert.deepEqual(args(' '), {});
   });
 
-  it('leaves out half a call, and says MAX_TOKENS', () => {
+  it('leaves out an incomplete call, and says MAX_TOKENS', () => {
     for (const parts of [call(1, '{"a":', false), call(1, '{"a":').slice(0, 2)]) {
       const chunks = write([...text(0, 'x'), ...parts, end('tool-calls')]);
       assert.deepEqual(partsOf(chunks), [{ text: 'x' }, { text: '' }]);
@@ -697,7 +697,7 @@ describe('an answer to a client of Google’s format', () => {
     ['other', 'OTHER'],
   ];
   for (const [reason, expected] of ends) {
-    it(`that ended for ${reason} says ${expected}`, () => {
+    it(`with the end reason ${reason} has the finish reason ${expected}`, () => {
       assert.equal(candidateOf(write([...text(0, 'x'), end(reason)]).at(-1))['finishReason'], expected);
     });
   }
@@ -713,7 +713,7 @@ describe('an answer to a client of Google’s format', () => {
     assert.equal(candidateOf(chunks.at(-1))['finishReason'], 'SAFETY');
   });
 
-  it('cites in UTF-8 bytes of all its text, and each source once', () => {
+  it('has citations in UTF-8 bytes of its whole text, and each source once', () => {
     const native = { format: 'openai-chat' as const, value: {} };
     const cite = (
       block: number,
@@ -745,7 +745,7 @@ describe('an answer to a client of Google’s format', () => {
     ]);
   });
 
-  it('tells audio and pictures apart', () => {
+  it('counts audio and images separately', () => {
     const usage = { ...noUsage, input: 10, audioInput: 5, output: 2, imageOutput: 7 };
     const [last] = write([end('stop', usage)]);
     const metadata = objectOf(last?.['usageMetadata']);

@@ -130,7 +130,7 @@ const plainAnswers = answers('anthropic-messages').filter(
 );
 const interleaved = answers('openai-responses', { interleave: true });
 
-describe('a chat stream, whatever it says,', () => {
+describe('any chat stream', () => {
   it('is read as it was written', () => {
     fc.assert(
       fc.property(plainAnswers, (parts) => {
@@ -141,7 +141,7 @@ describe('a chat stream, whatever it says,', () => {
     );
   });
 
-  it('loses nothing when its blocks are open at the same time', () => {
+  it('loses nothing if its blocks are open at the same time', () => {
     fc.assert(
       fc.property(interleaved, (parts) => {
         const read = readBack(written(parts));
@@ -159,7 +159,7 @@ describe('a chat stream, whatever it says,', () => {
     );
   });
 
-  it('opens with its role, numbers its calls, and ends once', () => {
+  it('begins with its role, numbers its calls, and ends once', () => {
     fc.assert(
       fc.property(interleaved, fc.boolean(), (parts, includeUsage) => {
         const stream = written(parts, { includeUsage });
@@ -186,7 +186,7 @@ describe('a chat stream, whatever it says,', () => {
     );
   });
 
-  it('assembles into a whole answer with all that was written, which is read to the same parts', () => {
+  it('assembles into a complete answer with everything that was written, which gives the same parts', () => {
     fc.assert(
       fc.property(interleaved, (parts) => {
         const stream = written(parts);
@@ -211,7 +211,7 @@ describe('a chat stream, whatever it says,', () => {
     );
   });
 
-  it('reports usage in the way of the format, and gets back what was counted', () => {
+  it('reports usage as the format does, and reads the same counts from it', () => {
     fc.assert(
       fc.property(
         anyUsage.map((counts) => ({ ...counts })),
@@ -285,7 +285,7 @@ describe('the writer of a chat stream', () => {
     assert.equal(lastReason([...called, end('length')]), 'length');
   });
 
-  it('gives a function that was called without arguments an empty object, for clients parse it', () => {
+  it('gives a call without arguments an empty object, because clients parse it', () => {
     const parts: StreamPart[] = [
       start,
       call(0, 'function'),
@@ -303,7 +303,7 @@ describe('the writer of a chat stream', () => {
     ]);
   });
 
-  it('puts an empty line between two reasonings', () => {
+  it('puts an empty line between two reasoning texts', () => {
     const parts = [0, 1].flatMap((block): StreamPart[] => [
       { type: 'reasoning-start', block, summary: true },
       { type: 'reasoning-delta', block, text: 'Well' },
@@ -333,7 +333,7 @@ describe('the writer of a chat stream', () => {
     assert.equal('tool_calls' in objectOf(choice?.['message']), false);
   });
 
-  it('counts a citation in the whole content, and leaves out what has no address', () => {
+  it('gives a citation its position in the whole content, and leaves out one without a URL', () => {
     const text = (block: number, words: string): StreamPart[] => [
       { type: 'text-start', block },
       { type: 'text-delta', block, text: words },
@@ -385,7 +385,7 @@ describe('the writer of a chat stream', () => {
     );
   });
 
-  it('is understood by the official SDK', async () => {
+  it('writes what the official SDK can read', async () => {
     const parts: StreamPart[] = [
       start,
       { type: 'reasoning-start', block: 0, summary: false },
@@ -427,7 +427,7 @@ describe('the writer of a chat stream', () => {
 });
 
 describe('the reader of a chat stream', () => {
-  it('reads every recorded fixture to blocks that are balanced and one end', () => {
+  it('reads every recorded fixture to closed blocks and one end', () => {
     const folder = join(import.meta.dirname, '../fixtures');
     const ends = readdirSync(folder)
       .filter((name) => /\.(?:sse|json)$/.test(name))
@@ -461,7 +461,7 @@ describe('the reader of a chat stream', () => {
     });
   });
 
-  it('finds reasoning under the names that vendors give it', () => {
+  it('reads reasoning under each name that vendors use', () => {
     const thinking = [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }];
     for (const value of [
       { reasoning_content: 'Hm.', content: null },
@@ -498,7 +498,7 @@ describe('the reader of a chat stream', () => {
       twice,
     ],
     [
-      'interleaved calls (3.3 item 10)',
+      'interleaved calls',
       calls(call(0, 'call_a', 'read', '')) +
         calls(call(1, 'call_b', 'read', '')) +
         calls(call(0, undefined, undefined, '{"path":')) +
@@ -506,7 +506,7 @@ describe('the reader of a chat stream', () => {
       twice,
     ],
     [
-      'calls that share an index with different ids (3.3 item 10)',
+      'calls that share an index with different ids',
       calls(call(0, 'call_a', 'read', '{"path":"a"}')) + calls(call(0, 'call_b', 'read', '{"path":"b"}')),
       twice,
     ],
@@ -517,7 +517,7 @@ describe('the reader of a chat stream', () => {
       twice,
     ],
     [
-      'arguments as an object (3.3 item 9)',
+      'arguments as an object',
       calls(call(0, 'call_a', 'read', { path: 'a' })) + calls(call(1, 'call_b', 'read', { path: 'b' })),
       twice,
     ],
@@ -554,7 +554,7 @@ describe('the reader of a chat stream', () => {
     ],
   ];
   for (const [what, stream, expected] of odd) {
-    it(`puts calls together: ${what}`, () => {
+    it(`assembles calls: ${what}`, () => {
       const parts = readBack(stream + finish('tool_calls') + DONE);
       assertBalanced(parts);
       assert.deepEqual(callsIn(parts), expected);
@@ -562,7 +562,7 @@ describe('the reader of a chat stream', () => {
     });
   }
 
-  it('takes arguments that come after the finish reason (3.3 item 8)', () => {
+  it('accepts arguments after the finish reason', () => {
     const parts = readBack(
       calls(call(0, 'call_a', 'read', '')) +
         finish('tool_calls') +
@@ -573,7 +573,7 @@ describe('the reader of a chat stream', () => {
     assert.deepEqual(callsIn(parts), twice.slice(0, 1));
   });
 
-  it('ends a call as soon as the next one starts, when its arguments are whole', () => {
+  it('ends a call when the next one starts, if its arguments are complete', () => {
     const parts = readBack(
       calls(call(0, 'call_a', 'read', '{"path":"a"}')) + calls(call(1, 'call_b', 'read', '{"path":"b"}')),
     );
@@ -591,7 +591,7 @@ describe('the reader of a chat stream', () => {
     );
   });
 
-  it('says which call the bound of the answer cut', () => {
+  it('names the call that the token limit cut off', () => {
     const parts = readBack(
       calls(call(0, 'call_a', 'read', '{"path":"a"}')) +
         calls(call(1, 'call_b', 'read', '{"path":')) +
@@ -602,13 +602,13 @@ describe('the reader of a chat stream', () => {
     assert.deepEqual([ends, reasonOf(parts)], [[true, false], 'length']);
   });
 
-  it('knows by the calls whether there were any, not by the reason', () => {
+  it('ends with tool calls if there are some, whatever the finish reason says', () => {
     const called = calls(call(0, 'call_a', 'read', '{}'));
     assert.equal(reasonOf(readBack(called + finish('stop') + DONE)), 'tool-calls');
     assert.equal(reasonOf(readBack(delta({ content: 'x' }) + finish('tool_calls') + DONE)), 'stop');
   });
 
-  it('has a reason for every finish reason', () => {
+  it('has an end reason for every finish reason', () => {
     for (const [rawReason, reason] of [
       ['stop', 'stop'],
       ['length', 'length'],
@@ -637,7 +637,7 @@ describe('the reader of a chat stream', () => {
     ['before a null', finish('stop', { usage }) + sse({ choices: [], usage: null }) + DONE],
   ];
   for (const [where, rest] of places) {
-    it(`finds usage ${where} (3.3 item 6)`, () => {
+    it(`reads usage ${where}`, () => {
       const parts = readBack(delta({ role: 'assistant', content: 'x' }) + rest);
       assertBalanced(parts);
       assert.deepEqual(endOf(parts), {
@@ -650,7 +650,7 @@ describe('the reader of a chat stream', () => {
     });
   }
 
-  it('ends at [DONE] without waiting, once the usage is known', () => {
+  it('ends at [DONE] without waiting if it has the usage', () => {
     const source = reader();
     const { frames } = splitFrames(Buffer.from(delta({ content: 'x' }) + finish('stop', { usage }) + DONE));
     const types = frames.map((frame) => source.push(frame).at(-1)?.type);
@@ -658,7 +658,7 @@ describe('the reader of a chat stream', () => {
     assert.deepEqual(source.end(), []);
   });
 
-  it('tells nothing that follows [DONE] (3.3 item 7)', () => {
+  it('ignores everything after [DONE]', () => {
     const parts = readBack(
       delta({ content: 'x' }) + finish('stop') + DONE + delta({ content: 'noise' }) + DONE,
     );
@@ -666,7 +666,7 @@ describe('the reader of a chat stream', () => {
     assert.equal(textIn(parts, 'text-delta'), 'x');
   });
 
-  it('goes on behind a chunk that is no JSON, and behind comments (3.3 item 4)', () => {
+  it('continues after a chunk that is not JSON, and after comments', () => {
     const noise =
       'data: {"choices":[{"index":0,\n\n: hello\n\ndata:\n\ndata: 5\n\ndata: {"choices":null}\n\n';
     const parts = readBack(delta({ content: 'a' }) + noise + delta({ content: 'b' }) + finish('stop') + DONE);
@@ -674,7 +674,7 @@ describe('the reader of a chat stream', () => {
     assert.equal(textIn(parts, 'text-delta'), 'ab');
   });
 
-  it('reads the first choice alone', () => {
+  it('reads only the first choice', () => {
     const both = sse({
       choices: [
         { index: 1, delta: { content: 'other' } },
@@ -709,7 +709,7 @@ describe('the reader of a chat stream', () => {
     ],
   ];
   for (const [what, stream, message] of broken) {
-    it(`takes a stream ${what} for a failure, never for an end`, () => {
+    it(`fails and does not end with a stream ${what}`, () => {
       const parts = readBack(stream);
       assertBalanced(parts);
       const end = endOf(parts);
@@ -719,7 +719,7 @@ describe('the reader of a chat stream', () => {
     });
   }
 
-  it('keeps a citation with the text that it stands in', () => {
+  it('keeps a citation with its text', () => {
     const annotation = {
       type: 'url_citation',
       url_citation: { url: 'https://a.test', title: 'A', start_index: 1, end_index: 3 },
@@ -734,7 +734,7 @@ describe('the reader of a chat stream', () => {
     );
   });
 
-  it('brings balanced parts for any frames, and never fails', () => {
+  it('gives closed blocks for any frames, and never throws', () => {
     const value = fc.jsonValue({ maxDepth: 2 });
     const piece = fc.oneof(value, fc.constantFrom<unknown>('', null, 'a', '{}', 0, 1));
     const field = (...names: string[]) =>

@@ -27,8 +27,8 @@ const request: JsonObject = {
   ],
 };
 
-describe('marks for Anthropic’s models behind a chat server', () => {
-  it('stand on the instructions, in the last texts of the user, and on results', () => {
+describe('cache marks for Anthropic’s models behind a chat server', () => {
+  it('are set on the instructions, on the last texts of the user, and on results', () => {
     const marked = listOf(markCache(request, false, dialect)['messages']).map(objectOf);
     assert.deepEqual(
       marked.map(({ content, ...message }) => [content, message['cache_control']]),
@@ -50,7 +50,7 @@ describe('marks for Anthropic’s models behind a chat server', () => {
     );
   });
 
-  it('are set for those models alone, where the server passes them on and the client set none', () => {
+  it('are set for these models only, if the server passes them on and the client set none', () => {
     const first = { ...request, messages: listOf(request['messages']).slice(0, 2) };
     const own = { ...request, messages: [{ role: 'user', content: 'x', ...mark }] };
     for (const [one, shared, of] of [

@@ -156,7 +156,7 @@ const encoded = (conversation: Partial<Conversation>, dialect: Partial<Dialect> 
   encodeRequest({ ...emptyConversation('m'), ...conversation }, { ...plainDialect, ...dialect });
 const decoded = (body: JsonObject) => decodeRequest({ model: 'm', ...body });
 
-describe('a chat request, whatever it says,', () => {
+describe('any chat request', () => {
   it('is decoded to what was encoded', () => {
     fc.assert(
       fc.property(plainResults.map(expressible), (conversation) => {
@@ -165,7 +165,7 @@ describe('a chat request, whatever it says,', () => {
     );
   });
 
-  it('is encoded to the bytes that were decoded, also when much of it could not be said', () => {
+  it('is encoded to the bytes that were decoded, also if parts of it cannot be expressed', () => {
     fc.assert(
       fc.property(anyConversation, (conversation) => {
         for (const dialect of [full, plainDialect]) {
@@ -177,7 +177,7 @@ describe('a chat request, whatever it says,', () => {
     );
   });
 
-  it('has the results of every call behind its answer, and no result without a call', () => {
+  it('has the results of all calls after their answer, and no result without a call', () => {
     const shuffled = anyConversation.chain((conversation) =>
       fc.shuffledSubarray(conversation.messages).map((messages) => ({ ...conversation, messages })),
     );
@@ -197,7 +197,7 @@ describe('a chat request, whatever it says,', () => {
     );
   });
 
-  it('loses no picture, file or sound, wherever it stood', () => {
+  it('loses no image, file or audio, wherever it is', () => {
     const counts = (conversation: Conversation, types: readonly string[]) =>
       conversation.messages
         .flatMap(({ parts }) => parts)
@@ -217,7 +217,7 @@ describe('a chat request, whatever it says,', () => {
     );
   });
 
-  it('is refused with the path of what is wrong, and never fails otherwise', () => {
+  it('is refused with the path of the invalid field, and never fails in another way', () => {
     assertRefusedByPath(anyConversation, {
       numRuns: 600,
       wire: (conversation) => encodeRequest(conversation, full),
@@ -233,7 +233,7 @@ const call = (id: string, name = 'read', args: unknown = '{"path":"a"}') => ({
 });
 
 describe('the decoder of chat requests', () => {
-  it('takes instructions before the first turn for the system, later ones for messages', () => {
+  it('reads instructions before the first turn as the system prompt, later ones as messages', () => {
     const { messages, system } = decoded({
       messages: [
         { role: 'system', content: 'One.' },
@@ -252,7 +252,7 @@ describe('the decoder of chat requests', () => {
     ]);
   });
 
-  it('reads marks for the prompt cache on parts and on whole messages, those of a result as its own', () => {
+  it('reads cache marks on parts and on messages, and those of a result as its own', () => {
     const mark = { cache_control: { type: 'ephemeral' } };
     const cache = { ttl: null };
     const text = (words: string, more: JsonObject = {}) => ({ type: 'text', text: words, ...more });
@@ -282,7 +282,7 @@ describe('the decoder of chat requests', () => {
     assert.equal(JSON.stringify(marked).split('"cache"').length - 1, 5);
   });
 
-  it('takes every kind of content that clients send', () => {
+  it('reads every kind of content that clients send', () => {
     const image = (url: unknown, detail?: string): JsonObject => ({
       type: 'image_url',
       image_url: detail === undefined ? url : { url, detail },
@@ -319,7 +319,7 @@ describe('the decoder of chat requests', () => {
     assert.deepEqual([messages[0]?.parts, messages[1]?.parts], [[], []]);
   });
 
-  it('groups the results of a turn with what the user says behind them, by kind of call', () => {
+  it('groups the results of a turn with the text of the user after them, by kind of call', () => {
     const { messages } = decoded({
       messages: [
         {
@@ -356,7 +356,7 @@ describe('the decoder of chat requests', () => {
     );
   });
 
-  it('finds the reasoning of earlier answers under every name it has', () => {
+  it('reads the reasoning of earlier answers under each of its names', () => {
     for (const field of [
       { reasoning_content: 'Hm.' },
       { reasoning: 'Hm.' },
@@ -372,7 +372,7 @@ describe('the decoder of chat requests', () => {
     }
   });
 
-  it('pairs the function calls of old, which have no ids', () => {
+  it('pairs deprecated function calls, which have no ids, with their results', () => {
     const callAndResult = (n: number) => [
       { role: 'assistant', content: null, function_call: { name: 'read', arguments: `{"n":${n}}` } },
       { role: 'function', name: 'read', content: `${n}` },
@@ -396,7 +396,7 @@ describe('the decoder of chat requests', () => {
     );
   });
 
-  it('takes a result for an error only when this gateway marked it', () => {
+  it('reads a result as an error only if this gateway marked it', () => {
     const results = ['Error: no such file', `${ERROR_MARK}no such file`, ERROR_MARK].map((content) => {
       const message = { role: 'tool', tool_call_id: 'c', content };
       const [part] = decoded({ messages: [message] }).messages[0]?.parts ?? [];
@@ -409,7 +409,7 @@ describe('the decoder of chat requests', () => {
     ]);
   });
 
-  it('reads bounds, stops and choices in both of their forms', () => {
+  it('reads limits, stops and choices in both of their forms', () => {
     assert.equal(decoded({ max_tokens: 5 }).maxOutputTokens, 5);
     assert.equal(decoded({ max_tokens: 5, max_completion_tokens: 6 }).maxOutputTokens, 6);
     assert.deepEqual(decoded({ stop: 'END' }).stop, ['END']);
@@ -427,7 +427,7 @@ describe('the decoder of chat requests', () => {
     );
   });
 
-  it('reads how much to think in the words of several vendors', () => {
+  it('reads reasoning settings in the fields of several vendors', () => {
     const reasoning = (body: JsonObject) => {
       const decodedReasoning = decoded(body).reasoning;
       return decodedReasoning === null
@@ -443,14 +443,14 @@ describe('the decoder of chat requests', () => {
     assert.equal(reasoning({}), null);
   });
 
-  it('knows who wants to see the usage: whole answers always have it', () => {
+  it('reads whether the client asks for usage, which complete answers always have', () => {
     const wants = (body: JsonObject) => decoded(body).includeUsage;
     assert.equal(wants({}), true);
     assert.equal(wants({ stream: true }), false);
     assert.equal(wants({ stream: true, stream_options: { include_usage: true } }), true);
   });
 
-  it('keeps what it does not know, for its own format', () => {
+  it('keeps unknown fields for its own format', () => {
     const { extras } = decoded({ logit_bias: { 5: 1 }, search_parameters: { mode: 'auto' }, audio: null });
     assert.deepEqual(extras, {
       format: 'openai-chat',
@@ -459,12 +459,12 @@ describe('the decoder of chat requests', () => {
   });
 
   const wrong: [string, JsonObject, string][] = [
-    ['messages', { messages: {} }, 'messages'],
-    ['a message', { messages: ['x'] }, 'messages[0]'],
-    ['a role', { messages: [{ role: 'robot' }] }, 'messages[0].role'],
-    ['content', { messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
+    ['messages that are not a list', { messages: {} }, 'messages'],
+    ['a message that is not an object', { messages: ['x'] }, 'messages[0]'],
+    ['an unknown role', { messages: [{ role: 'robot' }] }, 'messages[0].role'],
+    ['content of the wrong type', { messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
     [
-      'a part',
+      'an unknown part',
       { messages: [{ role: 'user', content: [{ type: 'video_url' }] }] },
       'messages[0].content[0].type',
     ],
@@ -473,15 +473,19 @@ describe('the decoder of chat requests', () => {
       { messages: [{ role: 'assistant', tool_calls: [{ function: { name: 'a' } }] }] },
       'messages[0].tool_calls[0].id',
     ],
-    ['a result of nothing', { messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].tool_call_id'],
     [
-      'a picture in instructions',
+      'a result without the id of a call',
+      { messages: [{ role: 'tool', content: 'x' }] },
+      'messages[0].tool_call_id',
+    ],
+    [
+      'an image in instructions',
       { messages: [{ role: 'system', content: [{ type: 'image_url', image_url: 'https://x.test' }] }] },
       'messages[0].content',
     ],
-    ['stop', { stop: [5] }, 'stop'],
-    ['temperature', { temperature: 'warm' }, 'temperature'],
-    ['the shape of the answer', { response_format: { type: 'grammar' } }, 'response_format.type'],
+    ['an invalid stop', { stop: [5] }, 'stop'],
+    ['a temperature that is not a number', { temperature: 'warm' }, 'temperature'],
+    ['the output format', { response_format: { type: 'grammar' } }, 'response_format.type'],
     ['a tool without a name', { tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
     ['spoken answers', { modalities: ['text', 'audio'] }, 'modalities'],
     [
@@ -522,7 +526,7 @@ describe('the encoder of chat requests', () => {
     ]);
   const tool: Tool = { kind: 'function', name: 'read', description: null, schema: null, strict: null };
 
-  it('moves pictures in results to the user’s words behind the last result', () => {
+  it('moves images of results to the text of the user after the last result', () => {
     const messages: Message[] = [
       called('a', 'b'),
       { role: 'user', parts: [result('a', text('one'), picture), result('b', picture), text('And?')] },
@@ -546,7 +550,7 @@ describe('the encoder of chat requests', () => {
     ]);
   });
 
-  it('puts every result behind its answer, wherever it came', () => {
+  it('writes every result after its answer, wherever it was', () => {
     const messages: Message[] = [
       called('a'),
       called('b'),
@@ -563,7 +567,7 @@ describe('the encoder of chat requests', () => {
     ]);
   });
 
-  it('makes up for a missing result, and makes words of one without a call', () => {
+  it('adds a missing result, and writes one without a call as text', () => {
     const messages: Message[] = [called('a'), { role: 'user', parts: [result('x', text('lost'))] }];
     assert.deepEqual(outline(messages).slice(1), [
       ['tool a', `${ERROR_MARK}No result was given.`],
@@ -571,7 +575,7 @@ describe('the encoder of chat requests', () => {
     ]);
   });
 
-  it('says in words that a call failed', () => {
+  it('writes in the text of a result that its call failed', () => {
     const messages: Message[] = [
       called('a'),
       { role: 'user', parts: [{ ...result('a', text('no such file')), isError: true }] },
@@ -579,14 +583,14 @@ describe('the encoder of chat requests', () => {
     assert.deepEqual(outline(messages)[1], ['tool a', '[tool error] no such file']);
   });
 
-  it('sends texts alone as one string, for many servers take no list', () => {
+  it('writes text-only content as one string, because many servers accept no list', () => {
     const messages: Message[] = [{ role: 'user', parts: [text('one'), text('two')] }];
     assert.deepEqual(outline(messages), [['user', 'one\n\ntwo']]);
     const [first] = messagesOf(encoded({ system: [text('A.'), text('B.')], messages }));
     assert.deepEqual(first, { role: 'system', content: 'A.\n\nB.' });
   });
 
-  it('speaks to the upstream in its dialect', () => {
+  it('writes the dialect of the upstream', () => {
     const conversation: Partial<Conversation> = {
       system: [text('A.')],
       messages: [
@@ -632,12 +636,12 @@ describe('the encoder of chat requests', () => {
     assert.deepEqual([own['prompt_cache_key'], own['verbosity']], ['k', 'low']);
   });
 
-  it('sends neither a choice nor a limit of calls without tools', () => {
+  it('writes neither a tool choice nor parallel_tool_calls without tools', () => {
     const body = encoded({ tools: [], toolChoice: { kind: 'required' }, parallelToolCalls: false });
     assert.deepEqual(Object.keys(body), ['model', 'messages']);
   });
 
-  it('offers all tools to a server that knows no choice of several, and the nearest choice', () => {
+  it('writes all tools and the nearest choice for a server that cannot restrict them', () => {
     const conversation: Partial<Conversation> = {
       tools: [tool, { ...tool, name: 'write' }],
       toolChoice: { kind: 'allowed', names: ['write', 'gone'], required: true },
@@ -656,7 +660,7 @@ describe('the encoder of chat requests', () => {
     });
   });
 
-  it('chooses no tool that is not offered', () => {
+  it('writes no choice of a tool that is not there', () => {
     const body = encoded({ tools: [tool], toolChoice: { kind: 'tool', name: 'gone' } });
     assert.equal('tool_choice' in body, false);
     const custom: Tool = { kind: 'custom', name: 'patch', description: null, grammar: null };
@@ -686,7 +690,7 @@ describe('the encoder of chat requests', () => {
     assert.equal('stream_options' in encoded({ stream: false }), false);
   });
 
-  it('keeps ids and names of users within the vendor’s bounds, the same every time', () => {
+  it('shortens ids and names of users to the vendor’s limits, always in the same way', () => {
     const long = `toolu_${'x'.repeat(58)}`;
     const other = `toolu_${'x'.repeat(57)}y`;
     const ids = [long, other].map((id) => {
@@ -704,7 +708,7 @@ describe('the encoder of chat requests', () => {
     assert.equal(user, encoded({ userId: 'u'.repeat(200) })['user']);
   });
 
-  it('puts back what only this format knows, and leaves out what others do', () => {
+  it('writes fields that only this format has, and leaves out those of others', () => {
     const fields = { logit_bias: { 5: 1 } };
     assert.deepEqual(encoded({ extras: { format: 'openai-chat', fields } })['logit_bias'], { 5: 1 });
     assert.equal('logit_bias' in encoded({ extras: { format: 'openai-responses', fields } }), false);
@@ -719,7 +723,7 @@ describe('the encoder of chat requests', () => {
     assert.equal('web_search_options' in encoded({ tools: [foreign as Tool] }), false);
   });
 
-  it('names fields and calls as the target wants them, which is data of its own', () => {
+  it('writes field and call names as the target requires', () => {
     const strict: Partial<Dialect> = {
       fieldNames: { seed: 'random_seed', user: null, stream_options: null },
       callIds: 'short',
@@ -739,7 +743,7 @@ describe('the encoder of chat requests', () => {
     assert.equal(objectOf(listOf(messages[0]?.['tool_calls'])[0])['id'], 'abcDEF123');
   });
 
-  it('keeps Google’s signature on the call that it belongs to, both ways', () => {
+  it('keeps Google’s signature on its call, in both directions', () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
     const extra_content = { google: { thought_signature: 'c2ln' } };
     const { messages } = decoded({

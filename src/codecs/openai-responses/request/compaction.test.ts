@@ -6,13 +6,13 @@ import { decodeRequest } from './decode.ts';
 
 const userMessage = (text: string) => ({ type: 'message', role: 'user', content: text });
 
-describe('a compaction', () => {
-  it('carries its summary, whatever characters it has', () => {
+describe('a compaction item', () => {
+  it('contains its summary, whatever characters it has', () => {
     for (const summary of ['So far: naïve 🙂\n- one', '', 'x'.repeat(100_000)])
       assert.equal(summaryIn(compactionItem('cmp_1', summary)), summary);
   });
 
-  it('of another maker has none', () => {
+  it('of another vendor has no readable summary', () => {
     for (const item of [
       { type: 'compaction', encrypted_content: 'gAAAAABsealed' },
       { type: 'compaction', encrypted_content: 7 },
@@ -22,7 +22,7 @@ describe('a compaction', () => {
       assert.equal(summaryIn(item), null);
   });
 
-  it('reads as words of the user, in its place', () => {
+  it('is read as text of the user, in its place', () => {
     const { messages, system } = decodeRequest({
       model: 'm',
       input: [userMessage('one'), compactionItem('cmp_1', 'They greeted.'), userMessage('two')],
@@ -34,7 +34,7 @@ describe('a compaction', () => {
     assert.match(texts[1] ?? '', /^Summary of the earlier conversation.*\n\nThey greeted\.$/s);
   });
 
-  it('of damaged content is no reason to fail', () => {
+  it('with damaged content is ignored', () => {
     for (const content of ['mgc1.', 'mgc1.%%%', 'mgc1.////', `mgc1.${'_'.repeat(999)}`]) {
       const input = [{ type: 'compaction', encrypted_content: content }];
       assert.doesNotThrow(() => {

@@ -59,7 +59,7 @@ const answer: StreamPart[] = [
 ];
 
 describe('a responses stream', () => {
-  it('is read back as it was written', () => {
+  it('is read as it was written', () => {
     assert.deepEqual(withoutRawReasons(readBack(written(answer))), answer);
   });
 
@@ -70,7 +70,7 @@ describe('a responses stream', () => {
     assert.deepEqual(numbers, [...numbers.keys()]);
   });
 
-  it('assembles into the whole response', () => {
+  it('assembles into the complete response', () => {
     const whole = assemble(splitFrames(Buffer.from(written(answer))).frames);
     assert.deepEqual(
       listOf(whole?.['output'])
@@ -92,7 +92,7 @@ describe('a responses stream', () => {
     });
   });
 
-  it('brings the same parts however much of it its deltas tell (3.3 item 9)', () => {
+  it('gives the same parts however many of its deltas are missing', () => {
     const thin = splitFrames(Buffer.from(written(answer)))
       .frames.filter(({ event }) => !event.endsWith('.delta') && !event.includes('content_part'))
       .map(({ data, event }) => `event: ${event}\ndata: ${data}\n\n`)
@@ -105,7 +105,7 @@ describe('a responses stream', () => {
     );
   });
 
-  it('that breaks off is an error, never an end', () => {
+  it('is an error and has no end if it breaks off', () => {
     const cut = written(answer.slice(0, -1));
     assert.equal(readBack(cut).at(-1)?.type, 'error');
     assert.equal(
@@ -116,7 +116,7 @@ describe('a responses stream', () => {
     );
   });
 
-  it('of every recorded fixture starts, balances its blocks and ends once', () => {
+  it('of every recorded fixture starts once, closes every block and ends once', () => {
     const folder = join(import.meta.dirname, '../fixtures');
     for (const name of readdirSync(folder).filter((file) => file.endsWith('.sse'))) {
       const parts = readBack(readFileSync(join(folder, name)));
@@ -195,7 +195,7 @@ describe('a responses request', () => {
     stream: true,
   };
 
-  it('is the same after both ways', () => {
+  it('is the same after it was decoded and encoded', () => {
     const first = decodeRequest(request);
     assert.deepEqual(decodeRequest(encodeRequest(first, plainDialect)), first);
   });
@@ -205,7 +205,7 @@ describe('a responses request', () => {
     assert.equal(text(), text());
   });
 
-  it('keeps Codex’s tools that come as an item, and instructions that come as items', () => {
+  it('keeps tools of Codex that are an item, and instructions that are items', () => {
     const conversation = decodeRequest({
       model: 'm',
       input: [
@@ -230,7 +230,7 @@ describe('a responses request', () => {
     );
   });
 
-  it('that refers to an earlier answer is refused by name', () => {
+  it('is refused by name if it refers to an earlier response', () => {
     assert.throws(
       () => decodeRequest({ model: 'm', input: 'x', previous_response_id: 'resp_1' }),
       (error) =>
@@ -238,7 +238,7 @@ describe('a responses request', () => {
     );
   });
 
-  it('with a field of the wrong type is refused with its path', () => {
+  it('is refused with the path of a field of the wrong type', () => {
     const wrong: [object, string][] = [
       [{ input: 5 }, 'input'],
       [{ input: [{ role: 'user', content: 5 }] }, 'input[0].content'],
