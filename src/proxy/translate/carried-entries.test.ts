@@ -92,6 +92,25 @@ describe('entries whose long texts are carried', () => {
     }
   });
 
+  it('are what agents write into files, too', () => {
+    for (const name of ['old_string', 'new_str', 'new_text', 'file_text']) {
+      const entries = [{ args: { path: 'a', [name]: `→ "${long}"\n` } }];
+      const { body, end, start } = placed(JSON.stringify(entries));
+      const carried = carryEntries(body, start, end);
+      assert.ok(JSON.stringify(carried?.entries).length < 200, name);
+      assert.equal(carried?.write(JSON.stringify(carried.entries))?.toString(), JSON.stringify(entries));
+    }
+  });
+
+  it('are written into JSON of any length', () => {
+    for (const times of [1, 10_000, 40_000]) {
+      const entries = [{ content: long }, { name: '東'.repeat(times) }, { content: `${long}é` }];
+      const { body, end, start } = placed(JSON.stringify(entries));
+      const carried = carryEntries(body, start, end);
+      assert.equal(carried?.write(JSON.stringify(carried.entries))?.toString(), JSON.stringify(entries));
+    }
+  });
+
   it('tell when a text was left out, or stands there twice', () => {
     const { body, end, start } = placed(JSON.stringify([{ content: long }]));
     const carried = carryEntries(body, start, end);

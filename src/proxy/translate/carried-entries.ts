@@ -14,8 +14,11 @@ export interface ReadEntries {
   isWritten(): boolean;
 }
 
-/** Fields that hold what was said, as in `long-texts.ts`, and what a tool gave back. */
-const ANCHOR = /"(?:text|content|output)": ?"/g;
+/**
+ * Fields that hold what was said, as in `long-texts.ts`, what a tool gave back, and what agents' tools write into files: Claude Code
+ * and Gemini CLI replace `old_string` by `new_string`, Anthropic's editor `old_str` by `new_str`, and its `file_text` is a whole file.
+ */
+const ANCHOR = /"(?:text|content|output|(?:old|new)_(?:string|str|text)|file_text)": ?"/g;
 
 /**
  * A text that `JSON.stringify` writes as it stands, with its quote: other escapes than these would be written in another way. The
@@ -113,22 +116,29 @@ function lastPrinted(text: string, begin: number, end: number): number {
   return begin;
 }
 
+/** UTF-8 bytes of a UTF-16 code unit, at most. */
+const MAX_BYTES_PER_UNIT = 3;
+
+/** The bytes of JSON with more code units are counted: memory for the most that they may be would be too large. */
+const COUNTED = 32_768;
+
 /** @param unwritten the texts that were not written yet */
 function restoreTexts(json: string, texts: readonly Buffer[], unwritten: Set<Buffer>): Buffer | null {
   const spans = marksIn(json);
   if (spans === null) return null;
   const restored: Buffer[] = [];
-  let length = Buffer.byteLength(json);
-  for (const { backslashes, end, index, start } of spans) {
+  // To count the bytes takes as long as to write them.
+  let most = json.length > COUNTED ? Buffer.byteLength(json) : json.length * MAX_BYTES_PER_UNIT;
+  for (const { backslashes, index } of spans) {
     const text = texts[index];
     // Twice is once too often.
     if (text === undefined || !unwritten.delete(text)) return null;
     const bytes = backslashes === 1 ? text : innerText(text, backslashes);
     if (bytes === null) return null;
     restored.push(bytes);
-    length += bytes.length - (end - start);
+    most += bytes.length;
   }
-  const whole = Buffer.allocUnsafe(length);
+  const whole = Buffer.allocUnsafe(most);
   let at = 0;
   let from = 0;
   for (const [index, { end, start }] of spans.entries()) {
@@ -136,8 +146,8 @@ function restoreTexts(json: string, texts: readonly Buffer[], unwritten: Set<Buf
     at += restored[index]?.copy(whole, at) ?? 0;
     from = end;
   }
-  whole.write(json.slice(from), at);
-  return whole;
+  at += whole.write(json.slice(from), at);
+  return whole.subarray(0, at);
 }
 
 /** A text as it stands in JSON within JSON. */
