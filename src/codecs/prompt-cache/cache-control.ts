@@ -1,19 +1,24 @@
-import { isObject, type JsonObject } from '../json/values.ts';
+import { isObject, type JsonObject, listOf } from '../json/values.ts';
 import type { CacheMark, Conversation, Message, Part } from '../model/conversation.ts';
 
-/** The lists whose entries may have a `cache_control`, in requests of Anthropic's format and of chat. */
-const LISTS = ['tools', 'system', 'messages', 'content'] as const;
+/** The lists of a request whose entries may have a `cache_control`, in Anthropic's format and in chat. */
+const LISTS = ['tools', 'system', 'messages'] as const;
 
 /** Whether a request has a mark of what to keep in the prompt cache, wherever the formats allow one. */
-export function hasCacheControl(value: JsonObject): boolean {
-  const mark = value['cache_control'];
-  if (mark !== undefined && mark !== null) return true;
-  for (const name of LISTS) {
-    const list = value[name];
-    if (!Array.isArray(list)) continue;
-    for (const entry of list) if (isObject(entry) && hasCacheControl(entry)) return true;
-  }
-  return false;
+export function hasCacheControl(request: JsonObject): boolean {
+  return isMarked(request) || LISTS.some((name) => listOf(request[name]).some(bearsMark));
+}
+
+/** Whether an entry of a list has a mark, or something in its content has one. */
+function bearsMark(entry: unknown): boolean {
+  if (!isObject(entry)) return false;
+  if (isMarked(entry)) return true;
+  const { content } = entry;
+  return Array.isArray(content) && content.some(bearsMark);
+}
+
+function isMarked({ cache_control: mark }: JsonObject): boolean {
+  return mark !== undefined && mark !== null;
 }
 
 const FIVE_MINUTES = 300;

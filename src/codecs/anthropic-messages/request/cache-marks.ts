@@ -33,7 +33,7 @@ export function markCache(request: MessagesRequest, shared: boolean): MessagesRe
   const marked = new Set(placesOf(turns, system.length > 0, tools.length > 0));
   return {
     ...request,
-    ...(marked.has('tools') ? { tools: lastMarked(tools, isLoaded) } : {}),
+    ...(marked.has('tools') ? { tools: markedTools(tools) } : {}),
     ...(marked.has('system') ? { system: lastMarked(system) } : {}),
     messages: messages.map((message, index) =>
       marked.has(index) && isObject(message)
@@ -71,6 +71,17 @@ function userTurns(messages: readonly unknown[]): UserTurn[] {
     if (role === 'user') turns.push({ index, end });
   }
   return turns;
+}
+
+/** Tools with their mark, by the list without it: the requests of a conversation share one list, which is never changed. */
+const cache = new WeakMap<readonly unknown[], readonly unknown[]>();
+
+function markedTools(tools: readonly unknown[]): readonly unknown[] {
+  const before = cache.get(tools);
+  if (before !== undefined) return before;
+  const marked = lastMarked(tools, isLoaded);
+  cache.set(tools, marked);
+  return marked;
 }
 
 /** The list with a mark on its last entry, or on the last of a kind. */
