@@ -84,6 +84,7 @@ export function adapt(requested: Conversation, route: Route): Adapted {
   const isAsBefore = shared !== undefined && requested.tools === shared.read?.tools && !asks(content, rules);
   const dropped = [...(isAsBefore ? missedOnce(shared, missed) : missed())];
   const conversation = withContextInText(requested, content, canExpress);
+  const { output } = conversation;
   const fields = conversation.extras?.format === to.format ? null : conversation.extras?.fields;
   dropped.push(...Object.keys(fields ?? {}));
   if (!to.conversation.tools.namespaces)
@@ -100,7 +101,7 @@ export function adapt(requested: Conversation, route: Route): Adapted {
       ? (conversation.cacheKey ?? keyForMarks(conversation, content, to.conversation, canExpress))
       : null,
     tools: offered.fitted,
-    output: fitOutput(conversation.output, target, wordOf('schemaOutput'), dropped),
+    output: output.kind === 'schema' ? fitOutput(output, target, wordOf('schemaOutput'), dropped) : output,
     messages: ownMessages(
       shownMessages(expressible, content, to.conversation),
       content,
