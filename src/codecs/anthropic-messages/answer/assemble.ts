@@ -17,25 +17,22 @@ const endKeys = ['stop_reason', 'stop_sequence', 'stop_details'] as const;
 export function framesOf(response: MessagesAnswer): Frame[] {
   const { content, usage: counts, ...rest } = response;
   const usage = { input_tokens: 0, output_tokens: 0, ...objectOf(counts) };
-  const presentEndKeys = endKeys.filter((key) => key in rest);
-  const message = { ...rest, content: [], ...nullsOf(presentEndKeys), usage: { ...usage, output_tokens: 0 } };
+  const ends: JsonObject = { stop_reason: null, stop_sequence: null };
+  const delta = { ...ends };
+  for (const key of endKeys) {
+    if (!(key in rest)) continue;
+    ends[key] = null;
+    delta[key] = rest[key];
+  }
+  const message = { ...rest, content: [], ...ends, usage: { ...usage, output_tokens: 0 } };
   const frames = [eventFrame({ type: 'message_start', message })];
   for (const [index, block] of listOf(content).entries()) frames.push(...blockFrames(index, objectOf(block)));
-  const delta = {
-    stop_reason: null,
-    stop_sequence: null,
-    ...Object.fromEntries(presentEndKeys.map((key) => [key, rest[key]])),
-  };
   frames.push(eventFrame({ type: 'message_delta', delta, usage }), eventFrame({ type: 'message_stop' }));
   return frames;
 }
 
 export function encodeFramesOf(response: Record<string, unknown>): string {
   return encodeFrames(framesOf(response));
-}
-
-function nullsOf(keys: readonly string[]): JsonObject {
-  return Object.fromEntries(['stop_reason', 'stop_sequence', ...keys].map((key) => [key, null]));
 }
 
 function eventFrame(event: MessagesEvent & { type: string }): Frame {

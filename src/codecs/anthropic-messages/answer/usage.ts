@@ -1,4 +1,5 @@
 import { utf8Text } from '../../../lib/bytes.ts';
+import { overlay } from '../../json/merge.ts';
 import {
   byteLengthOf,
   countOf,
@@ -62,10 +63,9 @@ function mergeCounts(start: UsageMatch | null, last: UsageMatch | null): Message
 
 /** A usage object with the later value of every field, unless that is null. */
 export function mergeUsage(earlier: JsonObject, later: JsonObject): JsonObject {
-  const laterCounts = Object.entries(later).filter(
-    ([key, value]) => value !== null || earlier[key] === undefined,
-  );
-  return { ...earlier, ...Object.fromEntries(laterCounts) };
+  const merged = { ...earlier };
+  overlay(merged, later);
+  return merged;
 }
 
 /**

@@ -16,7 +16,9 @@ import type { MessageBlock } from '../wire.ts';
 
 /** The blocks of a message. What the format cannot say, and empty text, which the vendor refuses, has none. */
 export function blocksOf(parts: readonly Part[]): JsonObject[] {
-  return parts.flatMap(blockOf);
+  const blocks: JsonObject[] = [];
+  for (const part of parts) blocks.push(...blockOf(part));
+  return blocks;
 }
 
 function blockOf(part: Part): JsonObject[] {
