@@ -273,25 +273,30 @@ interface Parts {
 
 /** The entries before, in and behind the run that is to be settled, each call with its id; null where that is not known. */
 function partsOf(
-  { counts: before, settled }: Beginning,
+  { counts: first, settled }: Beginning,
   entries: readonly unknown[],
   { begin, cut }: Plan,
   shape: ExchangeShape,
 ): Parts | null {
-  const earlier = settled.at(-1)?.counts ?? before;
+  const earlier = settled.at(-1)?.counts ?? first;
   const pieces = [entries.slice(0, begin), entries.slice(begin, cut), entries.slice(cut)] as const;
   const { withIds } = shape;
   if (withIds === undefined)
     return { before: pieces[0], run: pieces[1], last: pieces[2], counts: { before: earlier, run: earlier } };
-  const counts = new Map(earlier);
-  const after: ReadonlyMap<string, number>[] = [];
-  const [early, run, last] = pieces.map((piece) => {
-    const named = withIds(piece, counts);
-    after.push(new Map(counts));
-    return named;
-  });
-  if (!early || !run || !last) return null;
-  return { before: early, run, last, counts: { before: after[0] ?? counts, run: after[1] ?? counts } };
+  let counts = earlier;
+  const named = (piece: readonly unknown[]) => {
+    if (piece.length === 0) return piece;
+    const own = new Map(counts);
+    counts = own;
+    return withIds(piece, own);
+  };
+  const before = named(pieces[0]);
+  const countsBefore = counts;
+  const run = named(pieces[1]);
+  const countsOfRun = counts;
+  const last = named(pieces[2]);
+  if (before === null || run === null || last === null) return null;
+  return { before, run, last, counts: { before: countsBefore, run: countsOfRun } };
 }
 
 /** Whether the target has the same names for the tools of settled exchanges as before; those of the run are added. */
