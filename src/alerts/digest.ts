@@ -92,8 +92,10 @@ function count(window: DigestWindow, { attributes }: CloudEvent, now: number): v
   const at = new Date(now).toISOString();
   window.count += 1;
   const group = window.groups.find((one) => one.type === type && one.subject === subject);
-  if (group !== undefined) Object.assign(group, { count: group.count + 1, last: at });
-  else if (window.groups.length < MOST_GROUPS)
+  if (group !== undefined) {
+    group.count += 1;
+    group.last = at;
+  } else if (window.groups.length < MOST_GROUPS)
     window.groups.push({ type, subject, count: 1, first: at, last: at });
   else window.moreGroups += 1;
 }

@@ -149,5 +149,6 @@ function once<T>(make: () => Promise<T>): Once<T> {
     made ??= make();
     return made;
   };
-  return Object.assign(get, { started: () => made });
+  get.started = () => made;
+  return get;
 }

@@ -137,7 +137,7 @@ export function createAccounts(input: AccountsInput): Accounts {
       )
         return;
       if (healthState !== null) fromHints.add(healthState);
-      if (model === null) Object.assign(account, { own: healthState, fingerprint: null });
+      if (model === null) setOwn(account, healthState, null);
       else if (healthState === null) account.models.delete(model);
       else {
         evictOldest(account.models);
@@ -158,7 +158,7 @@ export function createAccounts(input: AccountsInput): Accounts {
       const account = accountOf(entry.connectionId);
       if (entry.healthState !== null) restore(account, entry);
       else if (entry.model !== null) account.models.delete(entry.model);
-      else Object.assign(account, { own: null, fingerprint: null });
+      else setOwn(account, null, null);
       onChange(entry);
     },
     takeLimits(connectionId, limits) {
@@ -190,7 +190,16 @@ function storedHealthStates({
 function restore(account: AccountState, { fingerprint, model, healthState }: StoredHealthState): void {
   if (healthState === null) return;
   if (model !== null) account.models.set(model, healthState);
-  else Object.assign(account, { own: healthState, fingerprint });
+  else setOwn(account, healthState, fingerprint);
+}
+
+function setOwn(
+  account: AccountState,
+  healthState: HealthState | null,
+  fingerprint: AccountState['fingerprint'],
+): void {
+  account.own = healthState;
+  account.fingerprint = fingerprint;
 }
 
 /** Clears what is held against an account, and says what that was. */
@@ -198,7 +207,7 @@ function clearHealthStates(account: AccountState): StoredHealthState[] {
   const cleared = { connectionId: account.id, healthState: null, fingerprint: null };
   const removed: StoredHealthState[] = [...account.models.keys()].map((model) => ({ ...cleared, model }));
   if (account.own !== null) removed.push({ ...cleared, model: null });
-  Object.assign(account, { own: null, fingerprint: null });
+  setOwn(account, null, null);
   account.models.clear();
   return removed;
 }

@@ -93,7 +93,7 @@ export async function totals(store: Pick<Store, 'db'>, { since }: { since: numbe
 /** The entry whose values these are, as `ledgerRow` has them. */
 export function entryOfValues(values: readonly Value[]): LedgerEntry {
   const columns = Object.fromEntries(ledgerColumns.map((column, index) => [column, values[index] ?? null]));
-  return entryOf(columns as unknown as Selectable<RequestTable>);
+  return entryOf(columns as Selectable<RequestTable>);
 }
 
 /** An entry of its row. */

@@ -6,11 +6,16 @@ interface ReadableBytes {
   toString(encoding?: 'utf8' | 'latin1', start?: number, end?: number): string;
   indexOf(value: number | Uint8Array, from?: number): number;
   lastIndexOf(value: number | Uint8Array, from?: number): number;
+  constructor: { concat(pieces: readonly Uint8Array[]): Uint8Array };
 }
 
 /** The bytes as Node.js's subclass, which reads texts and finds sequences natively; null where they are not of it. */
 function readable(bytes: Uint8Array): ReadableBytes | null {
-  return 'readUInt8' in bytes ? (bytes as unknown as ReadableBytes) : null;
+  return isReadable(bytes) ? bytes : null;
+}
+
+function isReadable(bytes: Uint8Array): bytes is Uint8Array & ReadableBytes {
+  return 'readUInt8' in bytes;
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();
@@ -120,14 +125,9 @@ export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuff
 export function joinedBytes<B extends Uint8Array>(pieces: readonly B[]): B {
   const [first, ...others] = pieces;
   if (first !== undefined && others.length === 0) return first;
-  const native =
-    first !== undefined && readable(first) !== null ? (first.constructor as unknown as Concat<B>) : null;
-  return native?.concat(pieces) ?? (concatBytes(pieces) as Uint8Array as B);
-}
-
-/** Node.js's `Buffer`, whose own concatenation makes another `Buffer`. */
-interface Concat<B> {
-  concat(pieces: readonly B[]): B;
+  // The concatenation of Node.js's `Buffer` makes another `Buffer`.
+  const native = first === undefined ? null : readable(first);
+  return (native?.constructor.concat(pieces) ?? concatBytes(pieces)) as B;
 }
 
 /** Bytes from `start` to before `end`, of the same kind and in the same memory. */

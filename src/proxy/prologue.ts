@@ -130,8 +130,11 @@ function route(
 
 /** Where facts are recorded with the request alone. */
 export function localFacts(first: LedgerFacts): Note {
-  const facts = { ...first };
-  return (more) => Object.assign(facts, more);
+  let facts = first;
+  return (more) => {
+    facts = { ...facts, ...more };
+    return facts;
+  };
 }
 
 /** Google streams one JSON array unless events are asked for. */

@@ -68,7 +68,7 @@ export async function readToolConfig(
       endpoint: address === null ? null : displayAddress(address),
       model: read.map((one) => one.model).find((one) => one !== null) ?? null,
       drifted,
-      entries: Object.assign({}, ...read.map((one) => one.entries)),
+      entries: Object.fromEntries(read.flatMap((one) => Object.entries(one.entries))),
     };
   } catch (error) {
     return { ...blank, status: 'unknown', error: messageOf(error, paths) };

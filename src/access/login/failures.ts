@@ -47,7 +47,11 @@ export function expireFailures(subject: FailureCount, now: number): FailureCount
     failures < rule.limit
       ? now - firstAt >= rule.windowMs
       : now - Math.max(lastAt, blockedUntil) >= FORGET_MS;
-  if (over && failures > 0) Object.assign(subject, { failures: 0, firstAt: now, blockedUntil: 0 });
+  if (over && failures > 0) {
+    subject.failures = 0;
+    subject.firstAt = now;
+    subject.blockedUntil = 0;
+  }
   return subject;
 }
 

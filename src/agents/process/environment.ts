@@ -65,7 +65,10 @@ export function agentEnvironment({
     const value = ownVariables.test(name) ? undefined : variable(name);
     if (value !== undefined) environment[name] = value;
   }
-  if (home !== null) Object.assign(environment, { HOME: home, USERPROFILE: home });
+  if (home !== null) {
+    environment['HOME'] = home;
+    environment['USERPROFILE'] = home;
+  }
   return { TERM: 'dumb', ...environment, NO_COLOR: '1', ...always, ...routed?.env };
 }
 

@@ -128,7 +128,11 @@ export function acceptReport(
   { free, lease, limited, proposal, tally, until }: LeaseReport,
   epoch: string,
 ): void {
-  Object.assign(lease, { tally, version: proposal.version, epoch, free, until });
+  lease.tally = tally;
+  lease.version = proposal.version;
+  lease.epoch = epoch;
+  lease.free = free;
+  lease.until = until;
   lease.confirmedSeq = lease.seq;
   lease.demand.limited = limited;
 }

@@ -154,12 +154,16 @@ async function exchangeOnce(context: ExchangeContext, counters: readonly Counter
   if (isNew) for (const counter of joined) active.add(counter);
   const exchangedAt = now();
   const clockOffset = reply.now - exchangedAt;
-  Object.assign(state, { exchangedAt, clockOffset, epoch: reply.epoch, renew: false });
+  state.exchangedAt = exchangedAt;
+  state.clockOffset = clockOffset;
+  state.epoch = reply.epoch;
+  state.renew = false;
   state.settling = reply.epochAgeMs < SETTLE_MS;
   const again: Counter[] = [];
   for (const [index, report] of reports.entries()) {
     const conflict = reply.conflicts[index] ?? null;
-    Object.assign(report.lease, { receivedAt: exchangedAt, clockOffset });
+    report.lease.receivedAt = exchangedAt;
+    report.lease.clockOffset = clockOffset;
     if (conflict === null) {
       acceptReport(report, reply.epoch);
       // Of a budget that was removed nothing is remembered: the ledger has it.

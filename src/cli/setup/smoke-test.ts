@@ -112,7 +112,10 @@ async function attempt(
       outcome.firstByteMs ??= performance.now() - start;
       pieces.push(piece);
     }
-    Object.assign(outcome, verdict(response.status, Buffer.concat(pieces), surface, stream));
+    const { code, error, exit } = verdict(response.status, Buffer.concat(pieces), surface, stream);
+    outcome.code = code;
+    outcome.error = error;
+    outcome.exit = exit;
   } catch (error) {
     const report = reportOf(error);
     outcome.error = report.message;

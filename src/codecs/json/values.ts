@@ -12,7 +12,9 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** A table in which words from outside are looked up: it has its own rows alone, and no "constructor". */
 export function table<T>(rows: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
-  return Object.assign(Object.create(null), rows);
+  const own: Record<string, T> = Object.create(null);
+  for (const [name, row] of Object.entries(rows)) own[name] = row;
+  return own;
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Format } from './format.ts';
  * @throws TranslationError `format_not_supported` for anything that is no format
  */
 export function codecOf(format: Format, field: string): TranslationCodec {
-  const codec = format as unknown as Partial<TranslationCodec> | null | undefined;
+  const codec = format as Partial<TranslationCodec> | null | undefined;
   if (typeof codec !== 'object' || codec === null || codec.conversation === undefined)
     throw new TranslationError(
       'format_not_supported',

@@ -201,7 +201,7 @@ function walker(
     }
   };
   /** Looks for each number between two keys. */
-  const probe = (from: RowWalk['reached'], to: RowWalk['reached']) => {
+  walk.probe = (from: RowWalk['reached'], to: RowWalk['reached']) => {
     const [first, last] = [Number(from?.[0] ?? 0), Number(to?.[0] ?? 0)];
     if (!(last - first < MOST_PROBES)) return;
     const one = source.prepare(`select ${selected} from ${table} where ${keys[0]} = ?`);
@@ -213,7 +213,7 @@ function walker(
         // It stands where nothing can be read.
       }
   };
-  return Object.assign(walk, { probe });
+  return walk;
 }
 
 /** As SQLite orders them: numbers before texts. */

@@ -149,7 +149,8 @@ function descriptorLimit(): number | null {
 
 function limitOfReport(): number | null {
   // Its list of the network asks resolvers for names, which may take long, and it is not needed here.
-  const report = Object.assign(process.report, { excludeNetwork: true });
+  const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;
+  report.excludeNetwork = true;
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const soft = userLimits?.open_files?.soft;
   return typeof soft === 'number' ? soft : null;

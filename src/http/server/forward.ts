@@ -68,7 +68,7 @@ export function createForwarder(path: string): Forwarder {
     const existing = agents.get(client);
     if (existing !== undefined) return existing;
     const agent = new HttpAgent({ keepAlive: true });
-    Object.assign(agent, { createConnection: () => connectFor(client) });
+    agent.createConnection = () => connectFor(client);
     agents.set(client, agent);
     client.once('close', () => agent.destroy());
     return agent;

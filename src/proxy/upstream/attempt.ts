@@ -98,7 +98,7 @@ export class Attempt implements AttemptControl, ExchangeHandler {
           method: method ?? 'POST',
           headers,
           // undici takes any iterable of buffers as a body; its types name only the commoner kinds.
-          body: method === undefined ? ((stream ?? whole ?? each(body)) as unknown as Buffer) : null,
+          body: method === undefined ? ((stream ?? whole ?? each(body)) as Buffer) : null,
           headersTimeout: 0,
           bodyTimeout: 0,
         },

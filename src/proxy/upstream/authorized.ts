@@ -52,8 +52,8 @@ function repeatable(body: Dispatcher.DispatchOptions['body']): Body {
   if (Buffer.isBuffer(body)) return { pieces: [body], again: () => body };
   if (typeof body === 'object' && Symbol.iterator in body) {
     // Attempts hand over an iterable of buffers, which undici's types do not name.
-    const pieces = [...(body as unknown as Iterable<Buffer>)];
-    return { pieces, again: () => pieces.values() as unknown as Buffer };
+    const pieces = [...(body as Iterable<Buffer>)];
+    return { pieces, again: () => pieces.values() as Iterable<Buffer> as Buffer };
   }
   return { pieces: null, again: () => body };
 }

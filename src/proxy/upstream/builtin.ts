@@ -22,7 +22,7 @@ export function builtinUpstream(format: WireFormat, now: () => number): Upstream
 function bodyOf(body: Dispatcher.DispatchOptions['body']): Buffer {
   if (Buffer.isBuffer(body)) return body;
   // Attempts hand over one buffer or an iterable of them.
-  return Buffer.concat([...(body as unknown as Iterable<Buffer>)]);
+  return Buffer.concat([...(body as Iterable<Buffer>)]);
 }
 
 interface Player extends Dispatcher.DispatchController {

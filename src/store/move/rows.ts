@@ -21,14 +21,14 @@ export async function rowsAfter(
     select = select.where(sql<boolean>`(${keyOf(table)}) > (${place})`);
   }
   for (const column of table.key) select = select.orderBy(sql.ref(column));
-  return (await select.limit(table.batch ?? BATCH).execute()) as unknown as StoredRow[];
+  return (await select.limit(table.batch ?? BATCH).execute()) as StoredRow[];
 }
 
 /** The last row in the order of the table's key. */
 export async function lastRow(table: MovedTable, { db }: Pick<Store, 'db'>): Promise<StoredRow | null> {
   let select = columnsOf(table, db);
   for (const column of table.key) select = select.orderBy(sql.ref(column), 'desc');
-  return ((await select.limit(1).executeTakeFirst()) as unknown as StoredRow | undefined) ?? null;
+  return ((await select.limit(1).executeTakeFirst()) as StoredRow | undefined) ?? null;
 }
 
 /** @throws GatewayError for rows that the store refuses */

@@ -56,7 +56,7 @@ export function connect(address: PostgresAddress, { max, readOnly = false, state
       lock_timeout: LOCK_MS,
       ...(readOnly ? { default_transaction_read_only: true } : {}),
     },
-  }) as unknown as Sql;
+  }) as Sql;
 }
 
 /** What all connections have in common. */

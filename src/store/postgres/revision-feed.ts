@@ -77,7 +77,7 @@ export async function openRevisionFeed({
       connection: { application_name: 'modelgate' },
       onnotify: () => void look(),
       onclose: () => lost(own),
-    } as never) as unknown as Sql;
+    } as never) as Sql;
     listener = own;
     own.unsafe(`listen ${REVISION_CHANNEL}`).then(
       () => {

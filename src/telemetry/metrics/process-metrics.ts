@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { counter, gauge, type MetricFamily } from './family.ts';
 import { createHistogram, type Histogram } from './histogram.ts';
@@ -43,8 +43,7 @@ interface Observers {
   collections: Map<string, Histogram>;
 }
 
-interface CollectionEntry {
-  duration: number;
+interface CollectionEntry extends PerformanceEntry {
   detail: { kind: number };
 }
 
@@ -64,7 +63,7 @@ function observe(): Observers {
   const collections = new Map<string, Histogram>();
   const collector = new PerformanceObserver((list) => {
     // Node's types do not know the entries of garbage collections.
-    for (const { detail, duration } of list.getEntries() as unknown as CollectionEntry[]) {
+    for (const { detail, duration } of list.getEntries() as CollectionEntry[]) {
       const kind = collectionKinds[detail.kind] ?? 'other';
       const collection = collections.get(kind) ?? createHistogram(collectionBounds);
       collections.set(kind, collection);

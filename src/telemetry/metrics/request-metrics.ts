@@ -124,7 +124,7 @@ export function createRequestMetrics(): RequestMetrics {
       upstream: upstream.all().map(({ duration, labels }) => ({ labels, duration: duration.counts() })),
       tallies: Object.fromEntries(
         tallyEntries().map(([name, tally]) => [name, tally.counts()]),
-      ) as unknown as RequestCounts['tallies'],
+      ) as RequestCounts['tallies'],
     }),
     families: () => [
       ...requestFamilies(series.all()),

@@ -94,7 +94,9 @@ export function costColumns({
                   to="/requests"
                   search={{
                     from: requestsFrom,
-                    ...Object.assign({}, ...groupings.map((by) => requestsOfGroup(row, by))),
+                    ...Object.fromEntries(
+                      groupings.flatMap((by) => Object.entries(requestsOfGroup(row, by))),
+                    ),
                   }}
                   className="text-accent hover:underline"
                 >

@@ -126,7 +126,7 @@ class GeminiWriter implements PartWriter {
   #close(block: number, how: Partial<Block>): Frame[] {
     const open = this.#blocks.get(block);
     if (open === undefined) return [];
-    Object.assign(open, how, { ended: true });
+    this.#blocks.set(block, { ...open, ...how, ended: true });
     return this.#advance();
   }
 

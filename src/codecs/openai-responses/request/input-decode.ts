@@ -112,9 +112,9 @@ function readItem(result: Reading, item: ResponsesItem, path: string): void {
   }
 }
 
-function addTools({ namespaces, tools }: Input, brought: readonly unknown[], path: string): void {
-  tools.push(...readTools(brought, `${path}.tools`));
-  Object.assign(namespaces, namespacesIn(brought));
+function addTools({ namespaces, tools }: Input, listed: readonly unknown[], path: string): void {
+  tools.push(...readTools(listed, `${path}.tools`));
+  for (const [name, description] of Object.entries(namespacesIn(listed))) namespaces[name] = description;
 }
 
 function add(messages: Message[], role: Message['role'], parts: Part[]): void {

@@ -234,7 +234,7 @@ async function trim(client: Client, key: string, notes: string): Promise<void> {
     oldest.push(pending ?? String(group['last-delivered-id']));
   }
   const [first] = oldest.sort(byId);
-  if (first !== undefined) await client.xTrim(key, 'MINID', first as unknown as number);
+  if (first !== undefined) await client.xTrim(key, 'MINID', first as never);
 }
 
 /** Ids are two numbers, of up to 64 bits. */
@@ -314,7 +314,7 @@ function consume({ background, client, group, instance, key, prefetch, reader, r
       { key, id: from },
       { COUNT: count, BLOCK: BLOCK_MS },
     );
-    return (reply ?? []).flatMap(({ messages }) => messages as unknown as Entry[]);
+    return (reply ?? []).flatMap(({ messages }) => messages as Entry[]);
   };
   const run = async () => {
     // What this gateway had in hand before it was connected this time.
@@ -338,7 +338,7 @@ function consume({ background, client, group, instance, key, prefetch, reader, r
     const { messages } = await claiming.xAutoClaim(key, group, instance, ABANDONED_MS, '0-0', {
       COUNT: count,
     });
-    await handOver(messages as unknown as Entry[], true);
+    await handOver(messages as Entry[], true);
   };
   const worker = setInterval(() => void background.run('renew-leases', keepAndClaim), WORKING_MS);
   void run().catch((error: unknown) => {

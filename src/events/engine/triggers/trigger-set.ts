@@ -111,7 +111,10 @@ export function createTriggerSet(parts: Omit<TriggerInput, 'claims' | 'closed'>)
             const sourceOf = sourcesOfChannel(config, key);
             if (existing !== undefined) {
               const selects = createRouteSelector(routes);
-              rerouted.push(() => Object.assign(existing, { selects, sourceOf }));
+              rerouted.push(() => {
+                existing.selects = selects;
+                existing.sourceOf = sourceOf;
+              });
             }
             const consumer = existing ?? newConsumer(running, key, routes, config, input);
             if (existing === undefined) starting.push({ triggerId: id, consumer });
