@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/support/machine/properties.ts';
+import { stub } from '../../test/support/machine/stub.ts';
 import { basic, openAccess, ownerKey, token } from '../../test/support/management/access.ts';
 import { GatewayError } from '../lib/error.ts';
 import { databasePath } from '../store/database.ts';
@@ -167,9 +168,9 @@ describe('the caller of the management API', () => {
     await access.user('alice', 'admin');
     const good = await access.login('alice');
     const { index, logins, tokens } = access.control.parts;
-    const throttle = {
+    const throttle = stub<ManageAuthDeps['throttle']>({
       unknownToken: () => assert.fail('nobody guessed'),
-    } as unknown as ManageAuthDeps['throttle'];
+    });
     const enter = (fault: Error) =>
       authenticateManagement(
         { rawHeaders: token(good), address: '127.0.0.1', requestId: 'req_1' },

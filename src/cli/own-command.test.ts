@@ -3,12 +3,13 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, it } from 'node:test';
 import { temporaryFolder } from '../../test/support/machine/folder.ts';
+import { stub } from '../../test/support/machine/stub.ts';
 import type { Config } from '../config.ts';
 import { ownCommand } from './own-command.ts';
 
 const folder = temporaryFolder({ after });
-const place = (dataDir: string, source: string) =>
-  ({ dataDir, sources: { dataDir: source } }) as unknown as Config;
+const place = (dataDir: string, source: Config['sources']['dataDir']) =>
+  stub<Config>({ dataDir, sources: { dataDir: source } });
 
 it('is the short name if the shell finds this program under it, otherwise a path', () => {
   const started = join(folder, 'gateway.js');

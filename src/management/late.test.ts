@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Stub, stub } from '../../test/support/machine/stub.ts';
 import { admin } from '../../test/support/management/caller.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -18,19 +19,22 @@ function exchangeOf(): { exchange: Exchange; answer: { status: number; body: str
       answer.body = bytes.toString();
     },
   };
-  return { exchange: { id: 'req_1', response } as unknown as Exchange, answer };
+  return {
+    exchange: stub<Exchange>({ id: 'req_1', response: response as Stub<Exchange['response']> }),
+    answer,
+  };
 }
 
 function open() {
   const calls: string[] = [];
   const reported: unknown[] = [];
   const loads: PromiseWithResolvers<ClosableManagement>[] = [];
-  const api = {
+  const api: ClosableManagement = stub({
     serve: async () => void calls.push('serve'),
     call: async () => ({ status: 200, body: {}, headers: {} }),
     endStreams: () => void calls.push('endStreams'),
     close: async () => void calls.push('close'),
-  } as unknown as ClosableManagement;
+  });
   const management = lateManagement(
     () => {
       const loading = Promise.withResolvers<ClosableManagement>();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { stub } from '../../test/support/machine/stub.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { GatewayError } from '../lib/error.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
@@ -19,9 +20,12 @@ function openRequest(): OpenRequest {
     cut = true;
     events.emit('close');
   };
-  const response = Object.assign(events, { socket: { resetAndDestroy } });
+  const response = stub<AnyExchange['response']>({
+    on: (event, listener) => events.on(event, listener),
+    socket: { resetAndDestroy },
+  });
   return {
-    exchange: { response: response as unknown as AnyExchange['response'] },
+    exchange: { response },
     leave: () => void events.emit('close'),
     cut: () => cut,
   };

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../../test/support/machine/folder.ts';
+import { stub } from '../../test/support/machine/stub.ts';
 import { admin } from '../../test/support/management/caller.ts';
 import { noTokens } from '../../test/support/management/tokens.ts';
 import { connectionStore } from '../connections/store.ts';
@@ -118,9 +119,11 @@ async function opened(test: TestContext) {
 }
 
 function request() {
-  const response = new EventEmitter();
-  const exchange = { response: response as unknown as AnyExchange['response'] };
-  return { exchange, leave: () => void response.emit('close') };
+  const events = new EventEmitter();
+  const response = stub<AnyExchange['response']>({
+    on: (event, listener) => events.on(event, listener),
+  });
+  return { exchange: { response }, leave: () => void events.emit('close') };
 }
 
 const confirm = 'data-plane';

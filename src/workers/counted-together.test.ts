@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { stub } from '../../test/support/machine/stub.ts';
 import { createLimits } from '../budgets/limits.ts';
 import type { BudgetEvent, BudgetReservation } from '../budgets/reservation.ts';
 import type { BudgetRecord } from '../budgets/schema.ts';
@@ -56,7 +57,7 @@ async function together(budget: Pick<BudgetRecord, 'metric' | 'limit'>) {
     };
   };
   const workers = openWorkers(
-    {
+    stub<WorkersInput>({
       count: 2,
       start: {},
       log: createLog({ level: 'error', pretty: false, write() {} }),
@@ -67,7 +68,7 @@ async function together(budget: Pick<BudgetRecord, 'metric' | 'limit'>) {
       hosts: new Set(),
       serving: () => true,
       onChange() {},
-    } as unknown as WorkersInput,
+    }),
     begin,
     () => 'own',
   );
@@ -81,7 +82,7 @@ async function together(budget: Pick<BudgetRecord, 'metric' | 'limit'>) {
         await new Promise(setImmediate);
         return input.answers[kind](question);
       },
-    } as unknown as RemoteLimitsInput['owner'];
+    } as RemoteLimitsInput['owner'];
     remotes.push(await openRemoteLimits({ owner, budgets: { list: async () => [record] }, now }));
     await input.answers.join(null);
     await input.answers.listening(null);

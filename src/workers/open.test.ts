@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { stub } from '../../test/support/machine/stub.ts';
 import type { Refusal } from '../budgets/refusal.ts';
 import type { BudgetReservation, RequestUsage } from '../budgets/reservation.ts';
 import { createLog } from '../lib/log.ts';
@@ -58,7 +59,7 @@ function pool(t: TestContext, reservationFor: WorkersInput['limits']['reservatio
     recover: async (name: string) => void recovered.push(name),
   };
   const workers: Workers = openWorkers(
-    {
+    stub<WorkersInput>({
       count: 2,
       start: {},
       log: createLog({ level: 'info', pretty: false, write: (line) => lines.push(line) }),
@@ -70,7 +71,7 @@ function pool(t: TestContext, reservationFor: WorkersInput['limits']['reservatio
       hosts: new Set(),
       serving: () => true,
       onChange() {},
-    } as unknown as WorkersInput,
+    }),
     begin,
     () => files.build,
   );

@@ -36,7 +36,7 @@ async function open({ isIn = true, metric = 'tokens' as BudgetRecord['metric'] }
       };
       return { ...answer, refusal: isIn ? null : { reason: 'full' } };
     },
-  } as unknown as RemoteLimitsInput['owner'];
+  } as RemoteLimitsInput['owner'];
   const budgets = { list: async () => [{ ...budget, metric }] };
   const limits = await openRemoteLimits({ owner, budgets, now: () => clock.now });
   const reserve = async (tokens = 100, tags: readonly string[] = []): Promise<BudgetReservation> => {

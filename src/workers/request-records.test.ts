@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { stub } from '../../test/support/machine/stub.ts';
 import { madeEntry } from '../../test/support/store/ledger.ts';
 import { ledgerRow } from '../ledger/record.ts';
 import { createLineLog, createLog } from '../lib/log.ts';
@@ -101,11 +102,11 @@ describe('the records that a worker sends of its requests', () => {
     const onFinished: OwnerInput['onFinished'] = (row, details) => found.push([row, details]);
     const lines: string[] = [];
     const owner = openOwner(
-      {
+      stub<OwnerInput>({
         onFinished,
         log: createLog({ level: 'error', pretty: false, write() {} }),
         accessLog: createLineLog({ level: 'info', pretty: false, write: (line) => lines.push(line) }),
-      } as unknown as OwnerInput,
+      }),
       { joined: () => [], isRunning: () => true, flush: async () => {} },
     );
     const member = { hasReported: false } as Parameters<typeof owner.hear>[0];

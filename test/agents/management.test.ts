@@ -51,7 +51,7 @@ describe('ACP agents of a running gateway', () => {
 
   it('lists what there is, with a summary, and runs nothing for that', async () => {
     const reply = await admin('GET', '/api/acp/agents');
-    const { agents, summary, unusable } = reply.json() as unknown as {
+    const { agents, summary, unusable } = reply.json() as {
       agents: Agent[];
       summary: Record<string, number>;
       unusable: { id: string }[];
@@ -96,7 +96,7 @@ describe('ACP agents of a running gateway', () => {
       version_args: null,
     });
     assert.equal(made.status, 200, made.text);
-    const { command, id } = made.json() as unknown as { id: string; command: string[] };
+    const { command, id } = made.json() as { id: string; command: string[] };
     assert.deepEqual([id, command], ['mine', ['scripted-agent', '$(id)', '; rm -rf /', '`id`']]);
     assert.equal((await admin('PATCH', '/api/acp/agents/mine', { permissions: ['read'] })).status, 200);
     assert.deepEqual((await agent('mine'))?.permissions, ['read']);

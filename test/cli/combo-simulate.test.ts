@@ -50,7 +50,7 @@ describe('gateway combo simulate', () => {
     const sandbox = await past(test, cheap, () => Array.from({ length: 20 }, () => ({})));
     const { code, json, stderr } = await sandbox.run(['combo', 'simulate', 'cheap', '--json']);
     assert.equal(code, 0, stderr);
-    const { actual, requests, simulated, unchanged } = json() as unknown as Document;
+    const { actual, requests, simulated, unchanged } = json<Document>();
     assert.deepEqual([requests, unchanged], [20, 0]);
     assert.equal(actual.cost_usd?.toFixed(4), '0.4500');
     // 20 requests of 10,000 tokens at $0.25 and 1,000 at $2 per million.
@@ -65,7 +65,7 @@ describe('gateway combo simulate', () => {
     const failed = { outcome: 'failed', status: 503, usage: null, costUsd: null } as const;
     const sandbox = await past(test, same, () => [{}, {}, failed, { startedAt: Date.now() - 3 * 3_600_000 }]);
     const { json } = await sandbox.run(['combo', 'simulate', 'same', '--since', '1h', '--json']);
-    const { actual, requests, simulated, unchanged } = json() as unknown as Document;
+    const { actual, requests, simulated, unchanged } = json<Document>();
     assert.deepEqual(simulated, actual);
     assert.deepEqual([requests, unchanged, actual.failed], [3, 2, 1]);
   });

@@ -21,13 +21,12 @@ describe('gateway combo and gateway alias', () => {
   });
   after(() => sandbox.close());
 
-  const json = async (...args: string[]) => {
+  const json = async <Body = Record<string, unknown>>(...args: string[]) => {
     const ran = await sandbox.run([...args, '--json']);
     assert.equal(ran.code, 0, ran.stderr);
-    return ran.json();
+    return ran.json<Body>();
   };
-  const list = async () =>
-    (await json('combo', 'list')) as unknown as { combos: Combo[]; active: string | null };
+  const list = () => json<{ combos: Combo[]; active: string | null }>('combo', 'list');
 
   it('lists none where nothing was made, and makes nothing by listing', async () => {
     assert.deepEqual(await list(), { combos: [], active: null });
@@ -39,7 +38,7 @@ describe('gateway combo and gateway alias', () => {
     const targets = ['--target', 'work/gpt-5@3', '--target', 'demo/echo', '--target', 'work/m@20250514'];
     const options = ['--wait-ms', '1500', '--no-affinity', '--cache', 'on', '--cache-ttl', '60'];
     const args = ['combo', 'create', 'fast', '--strategy', 'weighted', ...targets, ...options];
-    const made = (await json(...args)) as unknown as Combo;
+    const made = await json<Combo>(...args);
     assert.deepEqual(
       made.targets.map(({ target, weight }) => [target, weight]),
       [
@@ -94,7 +93,7 @@ describe('gateway combo and gateway alias', () => {
     const refused = await sandbox.run(again);
     assert.equal(refused.code, 2);
     assert.match(refused.stderr, /exists already.*--replace/);
-    const changed = (await json(...again, '--replace')) as unknown as Combo;
+    const changed = await json<Combo>(...again, '--replace');
     assert.deepEqual(
       changed.targets.map(({ target }) => target),
       ['demo/tools'],
@@ -127,7 +126,7 @@ describe('gateway combo and gateway alias', () => {
     ]);
     assert.equal(ran.code, 0);
     assert.match(ran.stderr, /groq\/m is left out for now: The provider "groq" has no active connection/);
-    const { targets } = (await json('combo', 'show', 'later')) as unknown as Combo;
+    const { targets } = await json<Combo>('combo', 'show', 'later');
     assert.deepEqual([targets[0]?.problem === null, targets[1]?.problem], [false, null]);
   });
 
@@ -135,14 +134,14 @@ describe('gateway combo and gateway alias', () => {
     const made = await json('alias', 'add', 'claude-*', 'auto');
     assert.deepEqual([made['name'], made['target'], made['pattern']], ['claude-*', 'auto', true]);
     await json('alias', 'add', 'gpt-4', 'work/gpt-4.1');
-    const { aliases } = (await json('alias', 'list')) as unknown as { aliases: { name: string }[] };
+    const { aliases } = await json<{ aliases: { name: string }[] }>('alias', 'list');
     assert.deepEqual(aliases.map(({ name }) => name).sort(), ['claude-*', 'gpt-4']);
     assert.equal((await sandbox.run(['alias', 'add', 'gpt-4', 'demo/echo'])).code, 2);
     assert.equal((await sandbox.run(['alias', 'remove', 'nobody', '--yes'])).code, 1);
   });
 
   it('lists combos and aliases among the models', async () => {
-    const { models } = (await json('models')) as unknown as {
+    const { models } = (await json('models')) as {
       models: { id: string; kind: string; available: boolean; context_window: number | null }[];
     };
     const kinds = new Map(models.map(({ id, kind }) => [id, kind]));

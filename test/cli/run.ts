@@ -16,6 +16,7 @@ export interface Ran {
   stderr: string;
   /** The one JSON document on stdout. */
   json(): Record<string, unknown>;
+  json<Body>(): Body;
 }
 
 export interface RunOptions {

@@ -37,7 +37,7 @@ describe('gateway setup-TOOL', () => {
     sandbox.run(args, { env: { PATH: join(home, 'bin'), ...env } });
   const setUp = async (id: string, ...args: string[]) => {
     const ran = await run([`setup-${id}`, ...args, '--json']);
-    return { ...ran, done: ran.code === 0 || ran.code === 1 ? (ran.json() as unknown as Setup) : null };
+    return { ...ran, done: ran.code === 0 || ran.code === 1 ? ran.json<Setup>() : null };
   };
   const keyNames = async () =>
     ((await run(['keys', 'list', '--json'])).json()['keys'] as { name: string }[]).map(({ name }) => name);
@@ -166,7 +166,7 @@ describe('gateway setup-TOOL', () => {
       const remote = ['--remote', serving.url, '--model', 'demo/echo', '--yes', '--json'];
       const ran = await other.run(['setup-cline', ...remote], { env: { GATEWAY_API_KEY: key } });
       assert.equal(ran.code, 0, ran.stderr);
-      assert.equal((ran.json() as unknown as Setup).test?.ok, true);
+      assert.equal(ran.json<Setup>().test?.ok, true);
       assert.equal(ran.stdout.includes(key), false);
       const wrong = await other.run(['setup-cline', ...remote, '--api-key', `sk-${'1'.repeat(32)}`]);
       assert.equal(wrong.code, 4, wrong.stderr);
@@ -180,7 +180,7 @@ describe('gateway setup-TOOL', () => {
     try {
       const ran = await other.run(['setup-codex', '--model', 'auto', '--yes', '--json']);
       assert.equal(ran.code, 0, ran.stderr);
-      assert.equal((ran.json() as unknown as Setup).test, null);
+      assert.equal(ran.json<Setup>().test, null);
       assert.match(ran.stderr, /The route was not tried: .* Start it with `gateway serve`/);
     } finally {
       await other.close();

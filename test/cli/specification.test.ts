@@ -223,11 +223,9 @@ describe('the commands that the specification lists', () => {
     started.upstream = await createUpstream();
     const home = join(sandbox().dataDir, '..');
     started.rows = rowsFor(home, `${started.upstream.url}/v1`, join(home, 'other'));
-    Object.assign(process.env, {
-      HOME: home,
-      DATA_DIR: sandbox().dataDir,
-      STORAGE_ENCRYPTION_KEY: storageKey,
-    });
+    process.env['HOME'] = home;
+    process.env['DATA_DIR'] = sandbox().dataDir;
+    process.env['STORAGE_ENCRYPTION_KEY'] = storageKey;
   });
   after(async () => {
     await started.sandbox?.close();

@@ -29,18 +29,20 @@ describe('gateway tools', () => {
 
   const run = (args: readonly string[], env: Record<string, string> = {}) =>
     sandbox.run(['tools', ...args], { env: { PATH: join(home, 'bin'), ...env } });
-  const json = async (args: readonly string[], env: Record<string, string> = {}) => {
+  const json = async <Body = Record<string, unknown>>(
+    args: readonly string[],
+    env: Record<string, string> = {},
+  ) => {
     const ran = await run([...args, '--json'], env);
     assert.equal(ran.code, 0, ran.stderr);
     assert.equal(ran.stdout.includes(key), false, 'the key is shown nowhere');
-    return ran.json();
+    return ran.json<Body>();
   };
   const configure = async (tool: string, ...args: string[]) => {
     const given = ['configure', tool, '--model', 'demo/echo', ...args];
-    return (await json(given, { MODELGATE_API_KEY: key })) as unknown as Change;
+    return json<Change>(given, { MODELGATE_API_KEY: key });
   };
-  const restore = async (tool: string, ...args: string[]) =>
-    (await json(['restore', tool, '--yes', ...args])) as unknown as Change;
+  const restore = (tool: string, ...args: string[]) => json<Change>(['restore', tool, '--yes', ...args]);
   const statusOf = async (tool: string) => {
     const { tools: all } = await json(['status', tool]);
     return (

@@ -84,7 +84,7 @@ describe('translateRequest', () => {
     assert.deepEqual(failing({ ...chat, temperature: 'hot' }), ['invalid_request', 'temperature', 400]);
     assert.deepEqual(failing({ ...chat, n: 2 }), ['not_translatable', 'n', 400]);
     assert.deepEqual(failing('{'), ['invalid_json', null, 400]);
-    assert.deepEqual(failing(chat, 'gemini' as unknown as Format), ['format_not_supported', 'to', 400]);
+    assert.deepEqual(failing(chat, 'gemini' as never), ['format_not_supported', 'to', 400]);
   });
 
   it('keeps the digits of numbers in a text', () => {

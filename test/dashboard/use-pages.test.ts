@@ -71,7 +71,7 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     await ann.open('/playground');
     await ann.page.getByRole('button', { name: 'Revoke the key' }).click();
     await waitFor('the key to be gone', async () => {
-      const { resources } = (await api('/api/keys?expand=resources')) as unknown as {
+      const { resources } = (await api('/api/keys?expand=resources')) as {
         resources: { labels: Record<string, string> }[];
       };
       return resources.every(({ labels }) => labels['purpose'] !== 'playground');
@@ -86,7 +86,7 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
         messages: [{ role: 'user', content: 'how much' }],
       });
     const ann = await admin(test, '/costs?by=key&within=model');
-    const { resources } = (await api("/api/usage?expand=resources&filter[]=by='total'")) as unknown as {
+    const { resources } = (await api("/api/usage?expand=resources&filter[]=by='total'")) as {
       resources: { requests: number; cost_usd: number }[];
     };
     await ann.page.getByRole('cell', { name: 'Total' }).waitFor();
@@ -124,7 +124,7 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     await waitFor('the former limit', async () => (await budgets())[0] === 25);
 
     // Somebody else changes it while the form is open, and again while the toast still offers to undo.
-    const { resources } = (await api('/api/budgets?expand=resources')) as unknown as {
+    const { resources } = (await api('/api/budgets?expand=resources')) as {
       resources: { id: string }[];
     };
     const meanwhile = async (body: object) => {

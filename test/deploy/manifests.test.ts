@@ -151,7 +151,7 @@ describe('the manifests of Kubernetes', () => {
     assert.ok(matches(gateway.spec.selector?.matchLabels));
     const port = container.ports?.find(({ name }) => name === 'http')?.containerPort;
     assert.equal(String(port), variable(container, 'GATEWAY_PORT'));
-    const services = ofKind('Service').map(({ body }) => body as unknown as Service);
+    const services = ofKind('Service').map(({ body }) => body as Service);
     assert.ok(services.some(({ metadata }) => metadata?.name === gateway.spec.serviceName));
     for (const { spec } of services) {
       assert.ok(matches(spec?.selector));

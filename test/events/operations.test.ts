@@ -111,7 +111,7 @@ describe('the event engine in the management API', () => {
       { attempt: 1, time: failure?.time, status: 400, error: letter.error },
     ]);
     assert.ok(!Number.isNaN(Date.parse(failure?.time ?? '')));
-    const whole = (await admin('GET', `/dead-letters/${letter.id}`)).json() as unknown as Letter;
+    const whole = (await admin('GET', `/dead-letters/${letter.id}`)).json<Letter>();
     assert.equal(whole.event['subject'], ids[1]);
     assert.equal((whole.event['data'] as Record<string, unknown>)['model'], 'echo');
 

@@ -47,7 +47,7 @@ describe('the tools of the machine over the management API', () => {
   it('lists every tool with its location and target, in the specified form', async () => {
     const reply = await admin('GET', '/api/cli-tools/all-statuses');
     assert.equal(reply.status, 200, reply.text);
-    const all = reply.json() as unknown as Record<string, Status>;
+    const all = reply.json<Record<string, Status>>();
     assert.deepEqual(
       Object.keys(all),
       tools.map(({ id }) => id),
@@ -109,10 +109,7 @@ describe('the tools of the machine over the management API', () => {
       const again = await admin('POST', settings('claude'), body);
       assert.deepEqual([again.status, again.json()['changed']], [200, false], again.text);
     }
-    const list = (await admin('GET', '/api/cli-tools/all-statuses')).json() as unknown as Record<
-      string,
-      Status
-    >;
+    const list = (await admin('GET', '/api/cli-tools/all-statuses')).json<Record<string, Status>>();
     assert.equal(list['claude']?.config.status, 'configured');
     assert.ok(list['claude']?.config.lastConfiguredAt);
 
@@ -132,10 +129,7 @@ describe('the tools of the machine over the management API', () => {
     const { drifted, mend } = (await admin('GET', settings('qwen'))).json();
     assert.equal((drifted as string[]).length, 1);
     assert.equal(mend, 'gateway tools configure qwen');
-    const list = (await admin('GET', '/api/cli-tools/all-statuses')).json() as unknown as Record<
-      string,
-      Status
-    >;
+    const list = (await admin('GET', '/api/cli-tools/all-statuses')).json<Record<string, Status>>();
     assert.match(list['qwen']?.error ?? '', /changed since: run `gateway tools configure qwen`/);
     await waitFor('the line in the log', () =>
       /has changed since it was set up.*gateway tools configure qwen|gateway tools configure qwen.*has changed since it was set up/.test(

@@ -19,7 +19,7 @@ describe('collections', () => {
   const list = async (query: string): Promise<Listed> => {
     const reply = await get(query);
     assert.equal(reply.status, 200, reply.text);
-    return reply.json() as unknown as Listed;
+    return reply.json<Listed>();
   };
   const namesOf = ({ resources = [] }: Listed) => resources.map(({ name }) => name);
   const post = (path: string, body: unknown, token = at.admin.token) =>
@@ -65,7 +65,7 @@ describe('collections', () => {
     const seen: unknown[] = [];
     let next: string | undefined = '/api/keys?limit=2&sort_by=name&expand=resources';
     while (next !== undefined) {
-      const reply = (await at.call('GET', next, { token: at.admin.token })).json() as unknown as Listed;
+      const reply: Listed = (await at.call('GET', next, { token: at.admin.token })).json<Listed>();
       seen.push(...namesOf(reply));
       next = reply.links['next'];
     }

@@ -47,7 +47,7 @@ const makers: readonly { what: string; lock: number; run(url: string): Promise<u
     what: 'the tables of the store',
     lock: 7_348_910_229,
     async run(url) {
-      const sql = postgres(url, { max: 1, onnotice: () => {} }) as unknown as Sql;
+      const sql = postgres(url, { max: 1, onnotice: () => {} }) as Sql;
       const migrating = migratePostgres({ sql, place: 'here', now: 0, create: true });
       await migrating.finally(() => sql.end({ timeout: 0 }));
     },
@@ -77,7 +77,7 @@ describe('a connection to PostgreSQL that is lost inside a transaction', { skip:
     const unhandled = unhandledErrors(t);
     const lost = Promise.withResolvers<void>();
     const { url } = server.server();
-    const sql = postgres(url, { max: 1, onclose: () => lost.resolve() }) as unknown as Sql;
+    const sql = postgres(url, { max: 1, onclose: () => lost.resolve() }) as Sql;
     t.after(() => sql.end({ timeout: 1 }));
     const work = inTransaction(
       () => openTransaction(sql, 'create table lost_work (id integer)'),

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { stub } from '../../../test/support/machine/stub.ts';
 import type { Store } from '../../store/database.ts';
 import type { Lease } from './lease.ts';
 import { leaseStore } from './lease-store.ts';
 
-const lease = { former: [], key: 'a budget', me: 'here', tally: {} } as unknown as Lease;
+const lease = stub<Lease>({ former: [], key: 'a budget', me: 'here', tally: {} });
 
 /** What is told when the store answers a write like this. */
 async function toldOf(insertMany: Store['insertMany']): Promise<unknown[]> {
   const results: unknown[] = [];
-  const store = { insertMany, node: '' } as Pick<Store, 'db' | 'insertMany' | 'node'>;
+  const store = stub<Store>({ insertMany, node: '' });
   leaseStore(store).save(
     lease,
     (error) => results.push(error),

@@ -121,7 +121,7 @@ describe('a database of events', () => {
     const database = openEventDatabase(join(temporaryFolder(t), 'events.db'));
     t.after(() => database.close());
     const good = () => database.ask('publish', { topic: 'a', event: storedEvent(testEvent('1')) });
-    const bad = database.ask('publish', { topic: 'a', event: null as unknown as Uint8Array });
+    const bad = database.ask('publish', { topic: 'a', event: null as never });
     const [one, two, three] = await Promise.allSettled([good(), bad, good()]);
     assert.deepEqual([one.status, two.status, three.status], ['fulfilled', 'rejected', 'fulfilled']);
     const rows = await database.ask('receive', { topic: 'a', consumer: '', limit: 9, now: 1, until: 2 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
+import { stub } from '../../../test/support/machine/stub.ts';
+import type { RequestHead } from '../../http/exchange.ts';
 import { allowedHosts } from '../../http/server/allowed-hosts.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { checkOrigin } from './origin.ts';
@@ -13,7 +14,7 @@ function check(
   { host = '127.0.0.1:20128', method = 'POST', mints = false } = {},
 ): void {
   const rawHeaders = ['Host', host, ...(origin === null ? [] : ['Origin', origin])];
-  checkOrigin({ method, rawHeaders } as unknown as IncomingMessage, allowed, mints);
+  checkOrigin(stub<RequestHead>({ method, rawHeaders }), allowed, mints);
 }
 
 describe('the origin of a request', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { stub } from '../../../test/support/machine/stub.ts';
 import type { Target } from '../../combos/routing/resolve.ts';
 import type { Availability } from '../../health/accounts.ts';
 import { findProvider } from '../../providers/index.ts';
@@ -8,7 +9,7 @@ import { type RetryPolicy, TargetSelector } from './target-selector.ts';
 const start = 1_000_000;
 const provider = findProvider('openai-compatible');
 const targetOf = (id: string): Target =>
-  ({ connection: { id, name: id }, provider, model: 'm', format: 'openai-chat' }) as unknown as Target;
+  stub({ connection: { id, name: id }, provider, model: 'm', format: 'openai-chat' });
 const cooling: Availability = {
   may: 'last',
   condition: { state: 'cooling', until: start + 5000, reason: 'server error' },

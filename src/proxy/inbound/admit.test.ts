@@ -39,7 +39,7 @@ function budgets(full: readonly string[], { late = false } = {}) {
   const chargedRequests: ChargedRequest[] = [];
   const scopes: { connection: string; tokens: number; usd: number | null }[] = [];
   const settled: (RequestUsage | null)[] = [];
-  const reservation = {
+  const reservation: BudgetReservation = {
     reserve(scope: ChargeScope) {
       const { connectionId: connection } = scope;
       scopes.push({ connection, tokens: scope.tokens(), usd: scope.usd() });
@@ -48,7 +48,7 @@ function budgets(full: readonly string[], { late = false } = {}) {
     },
     settle: (used: RequestUsage | null) => settled.push(used),
     rates: () => [],
-  } as unknown as BudgetReservation;
+  };
   const reservationFor = (chargedRequest: ChargedRequest) => {
     chargedRequests.push(chargedRequest);
     return reservation;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { stub } from '../../../test/support/machine/stub.ts';
 import type { Principal } from '../../access/authenticate.ts';
 import { type HeaderTags, loadConfig, type TagRule } from '../../config.ts';
 import { requestTags, type TaggedRequest } from './tags.ts';
@@ -7,7 +8,7 @@ import { requestTags, type TaggedRequest } from './tags.ts';
 const principal: Principal = { keyId: 'k', name: 'ci-builds', models: null, tags: ['env=ci', 'team=core'] };
 
 function tagged(headers: Record<string, string> = {}, patch: Partial<TaggedRequest> = {}): TaggedRequest {
-  const exchange = { path: '/v1/messages', request: { headers } } as unknown as TaggedRequest['exchange'];
+  const exchange = stub<TaggedRequest['exchange']>({ path: '/v1/messages', request: { headers } });
   return { exchange, principal, requestedModel: 'openai/gpt-5', ...patch };
 }
 

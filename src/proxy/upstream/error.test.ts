@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { stub } from '../../../test/support/machine/stub.ts';
 import { codecOf } from '../../codecs/index.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/routing/resolve.ts';
 import { readUpstreamError, type UpstreamError } from './error.ts';
 
-const target = {
+const target = stub<Target>({
   connection: { credential: 'AIza-secret' },
   provider: { name: 'Google' },
   model: 'm',
   format: 'gemini',
-} as unknown as Target;
+});
 
 const redact = (text: string) => text.replaceAll('AIza-secret', '[redacted]');
 

@@ -35,7 +35,7 @@ describe('the document of the management API', () => {
   let operations: (Operation & { title: string })[];
   before(async () => {
     const reply = await at.call('GET', '/api/openapi.json', { token: at.admin.token });
-    document = reply.json() as unknown as ApiDocument;
+    document = reply.json<ApiDocument>();
     operations = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item)
         .filter(([, operation]) => 'responses' in operation)

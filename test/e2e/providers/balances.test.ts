@@ -25,7 +25,7 @@ describe('the balance at a provider', () => {
     assert.equal(reply.status, 200, reply.text);
   };
   const refreshed = async (connection: string) => {
-    const { quota } = (await at.gateway.cliJson('quota', '--refresh')) as unknown as { quota: ShownQuota[] };
+    const { quota } = await at.gateway.cliJson<{ quota: ShownQuota[] }>('quota', '--refresh');
     return quota.find((row) => row.connection === connection)?.balance;
   };
 

@@ -81,7 +81,7 @@ describe('a character that an upstream cut in two', () => {
 
 /** All that an answer says, its pieces joined. */
 function said(client: Client, reply: Reply): string {
-  const events = eventsOf(reply) as unknown as Wire[];
+  const events = eventsOf(reply) as Wire[];
   switch (client) {
     case 'chat':
       return events.map(({ choices }) => choices?.[0]?.delta?.content ?? '').join('');

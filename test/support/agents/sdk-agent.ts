@@ -64,6 +64,6 @@ agent({ name: 'sdk-agent' })
   .connect(
     ndJsonStream(
       Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
-      Readable.toWeb(process.stdin) as unknown as ReadableStream<Uint8Array>,
+      Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
     ),
   );

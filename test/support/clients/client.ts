@@ -18,6 +18,7 @@ export interface Reply {
   text: string;
   /** The body as JSON. @throws when it is none */
   json(): Record<string, unknown>;
+  json<Body>(): Body;
   /** `complete`: ended as its framing says. `cut`: the connection closed before that. */
   end: 'complete' | 'cut';
 }
@@ -121,7 +122,7 @@ async function openReply(reader: WireReader): Promise<OpenReply> {
       body,
       text: body.toString('utf8'),
       // The client asserts on what it needs.
-      json: () => JSON.parse(body.toString('utf8')) as Record<string, unknown>,
+      json: () => JSON.parse(body.toString('utf8')),
       end,
     };
   });

@@ -67,7 +67,9 @@ export function ask(
         onRequestStart: (controller) => onStart?.(controller),
         onRequestSent: () => onSent?.(),
         onResponseStart(_, status, received) {
-          if (status >= 200) Object.assign(outcome, { status, headers: { ...received } });
+          if (status < 200) return;
+          outcome.status = status;
+          outcome.headers = { ...received };
         },
         onResponseData(controller, bytes) {
           outcome.body += bytes.toString('latin1');

@@ -43,5 +43,7 @@ export async function http2Client(port: number): Promise<Http2Client> {
     await new Promise((resolve) => stream.once('close', resolve));
     return { ...reply, resetCode: stream.rstCode };
   };
-  return Object.assign(request, { closed, close: () => session.close() });
+  request.closed = closed;
+  request.close = () => session.close();
+  return request;
 }

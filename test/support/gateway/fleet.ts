@@ -132,7 +132,7 @@ export function fleet(
     async connection(name) {
       const reply = await own.manage('GET', `/api/connections/${name}`);
       assert.equal(reply.status, 200, reply.text);
-      return reply.json() as unknown as ShownConnection;
+      return reply.json<ShownConnection>();
     },
     async reset(name) {
       const { condition, id, model_conditions } = await own.connection(name);

@@ -98,7 +98,7 @@ export interface RunningGateway {
   /** The program in another process, on the same data directory. */
   cli(...args: string[]): Promise<CliResult>;
   /** The same, which must succeed and print one JSON document. */
-  cliJson(...args: string[]): Promise<Record<string, unknown>>;
+  cliJson<Body = Record<string, unknown>>(...args: string[]): Promise<Body>;
   /** Adds a connection; the gateway knows it by the time this resolves. */
   connect(connection: ConnectionInput): Promise<void>;
   /** A request with the key, answered whole. */
@@ -169,10 +169,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   const programs: Record<string, string> = options.ownPrograms === true ? { PATH: join(home, 'bin') } : {};
   const env = childEnv({ HOME: home, DATA_DIR: dataDir, ...envOfThisRun, ...programs, ...options.env });
   const cli = (...args: string[]) => runCli(args, env);
-  const cliJson = async (...args: string[]) => {
+  const cliJson = async <Body>(...args: string[]) => {
     const { code, stdout, stderr } = await cli(...args, '--json');
     assert.equal(code, 0, `gateway ${args.join(' ')} failed: ${stderr}`);
-    return JSON.parse(stdout) as Record<string, unknown>;
+    return JSON.parse(stdout) as Body;
   };
   const { DATABASE_URL: database = null, STORAGE_ENCRYPTION_KEY: secret = null } = options.env ?? {};
   const place = { dataDir, database, secret };

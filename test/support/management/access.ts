@@ -89,17 +89,16 @@ export async function openAccess(
     });
     return { store, control };
   };
-  const access = { ...(await open()), clock, dataDir, worked: () => work } as OpenAccess;
-  close = async () => {
-    await access.control.close();
-    await access.store.close();
-  };
   const facts = (rawHeaders: readonly string[], address: string): AuthFacts => ({
     rawHeaders,
     address,
     requestId: 'req_1',
   });
-  return Object.assign(access, {
+  const access: OpenAccess = {
+    ...(await open()),
+    clock,
+    dataDir,
+    worked: () => work,
     user: (name: string, role: Role) =>
       access.control.parts.users.add({ name, role, displayName: null, password: `plain:secret of ${name}` }),
     async enter(headers: readonly string[], address = '127.0.0.1') {
@@ -116,7 +115,14 @@ export async function openAccess(
     },
     async reopen() {
       await close();
-      Object.assign(access, await open());
+      const again = await open();
+      access.store = again.store;
+      access.control = again.control;
     },
-  });
+  };
+  close = async () => {
+    await access.control.close();
+    await access.store.close();
+  };
+  return access;
 }

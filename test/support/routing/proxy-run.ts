@@ -15,6 +15,7 @@ import { createUpstreamQuirks } from '../../../src/proxy/quirks/upstream-quirks.
 import type { OpenCall } from '../../../src/proxy/request/open-call.ts';
 import { createWatch } from '../../../src/proxy/request/watch.ts';
 import type { Upstream } from '../../../src/proxy/upstream/attempt.ts';
+import { stub } from '../machine/stub.ts';
 import { comboOf, connectionAt, routesOf } from './routing.ts';
 
 /** The proxy without sockets: a request in memory, and upstreams that do what a script says. */
@@ -180,7 +181,7 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
   const recorded: Recorded[] = [];
   const ended = Promise.withResolvers<void>();
   const watch = createWatch<OpenCall>();
-  const context = {
+  const context = stub<ProxyContext>({
     config: loadConfig({ env: {}, flags: { dataDir: '/nowhere' }, file: {} }),
     snapshot: () => ({
       keys: keyIndexOf([]),
@@ -209,9 +210,9 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
     traceparent: null,
     instance: 'test',
     now,
-  } as unknown as ProxyContext;
+  });
   const sink = new Sink();
-  const exchange = {
+  const exchange = stub<AnyExchange>({
     slot: -1,
     request: { headers: {}, rawHeaders: [], method: 'POST', socket: {} },
     response: sink,
@@ -220,7 +221,7 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
     query: '',
     startedAt: now(),
     clock: performance.now(),
-  } as unknown as AnyExchange;
+  });
   const body = Buffer.from(
     JSON.stringify({ model: 'all', stream, messages: [{ role: 'user', content: 'hi' }], ...fields }),
   );

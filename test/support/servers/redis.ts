@@ -42,7 +42,8 @@ export function privateRedis(): PrivateRedis {
       gone = true;
     });
     assert.ok(child.pid);
-    Object.assign(running, { port, pid: child.pid });
+    running.port = port;
+    running.pid = child.pid;
     running.stop = async () => {
       child.kill('SIGCONT');
       child.kill('SIGKILL');

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { stub } from '../../../../test/support/machine/stub.ts';
 import { graphOf, type Sample } from './graph.ts';
 import type { EventStatus } from './queries.ts';
 
 function sample(at: number, sent: number, delivered: number): Sample {
-  const status = {
+  const status = stub<EventStatus>({
     sources: [
       { id: 'gw', storage: null, channels: [{ channel: 'main', sent, waiting: 2, last_error: null }] },
     ],
@@ -25,7 +26,7 @@ function sample(at: number, sent: number, delivered: number): Sample {
         ],
       },
     ],
-  } as unknown as EventStatus;
+  });
   return { at, status };
 }
 

@@ -105,12 +105,10 @@ describe('a synchronous source', () => {
     const seen: unknown[] = [];
     const { channel } = of('a');
     const publish = channel.publish;
-    Object.assign(channel, {
-      publish: (one: CloudEvent) => {
-        seen.push(one.attributes['eventsourceid']);
-        return publish(one);
-      },
-    });
+    channel.publish = (one) => {
+      seen.push(one.attributes['eventsourceid']);
+      return publish(one);
+    };
     assert.deepEqual(await publisher.publish(event('1')), { kind: 'accepted' });
     assert.deepEqual([of('a').published, of('b').published, seen], [['1'], ['1'], ['app']]);
   });
@@ -152,7 +150,7 @@ describe('a synchronous source', () => {
   it('does not try every event on a channel that is down, but one after each pause', async () => {
     const { clock, main, publisher } = setUp({});
     const problem: { text: string | null } = { text: 'no connection' };
-    Object.assign(main.channel, { problem: () => problem.text });
+    main.channel.problem = () => problem.text;
     main.fails(down);
     for (let id = 0; id < 1_000; id += 1) {
       assert.deepEqual(await publisher.publish(event(String(id))), rejected('unavailable'));
@@ -171,14 +169,14 @@ describe('a synchronous source', () => {
   it('probes a full channel with one event while others wait for it', async () => {
     for (const full of [false, true]) {
       const { clock, main, publisher } = setUp({});
-      Object.assign(main.channel, { problem: () => (full ? null : 'no connection') });
+      main.channel.problem = () => (full ? null : 'no connection');
       main.fails(() => (full ? new ChannelFull('full') : down()));
       await publisher.publish(event('1'));
       await clock.advance(100);
       const trial = Promise.withResolvers<void>();
       main.fails(() => null);
       const { publish } = main.channel;
-      Object.assign(main.channel, { publish: (one: CloudEvent) => trial.promise.then(() => publish(one)) });
+      main.channel.publish = (one) => trial.promise.then(() => publish(one));
       const tried = publisher.publish(event('2'));
       const others = ['3', '4'].map((id) => publisher.publish(event(id)));
       await settled();
