@@ -7,7 +7,7 @@ export type FormatName =
   | 'gemini'
   | 'ollama';
 
-/** All that is known of a format outside this library. */
+/** What the codec of a format and its public value have in common. */
 export interface Named {
   readonly format: FormatName;
 }
@@ -18,7 +18,7 @@ declare const opaque: unique symbol;
  * A wire format, as the functions of this library take it. What is in it beside its name is the library's own. A bundler
  * leaves out the formats that a program does not name.
  */
-export interface Format<Name extends FormatName = FormatName> extends Named {
+export interface Format<Name extends FormatName = FormatName> {
   readonly format: Name;
   readonly [opaque]: never;
 }
