@@ -66,6 +66,7 @@ export function encodeRequest(
   ];
   const stop = conversation.stop.filter((text) => text.trim() !== '');
   const tools = toolList(conversation, written);
+  const { temperature, top_k, top_p } = sampling(conversation, thinking.on);
   const request: MessagesRequest = {
     model: conversation.model,
     // Thinking counts towards the bound, which must leave room for an answer.
@@ -74,7 +75,9 @@ export function encodeRequest(
     messages,
     tools: tools.length === 0 ? undefined : tools,
     tool_choice: tools.length === 0 ? undefined : choiceOf(conversation),
-    ...sampling(conversation, thinking.on),
+    temperature,
+    top_p,
+    top_k,
     stop_sequences: stop.length === 0 ? undefined : stop,
     thinking: thinking.field,
     output_config: outputConfig(conversation),
@@ -97,7 +100,7 @@ function outputWords(output: OutputShape): string[] {
 }
 
 /** With thinking on the vendor takes next to no sampling, and its newer models never both kinds. */
-function sampling({ temperature, topK, topP }: Conversation, thinks: boolean): JsonObject {
+function sampling({ temperature, topK, topP }: Conversation, thinks: boolean): MessagesRequest {
   if (thinks) return { top_p: topP !== null && topP >= LEAST_TOP_P_THINKING ? topP : undefined };
   // Of the two, the one that changes something.
   const byTopP = topP !== null && (temperature === null || (temperature === 1 && topP !== 1));
@@ -111,18 +114,17 @@ function sampling({ temperature, topK, topP }: Conversation, thinks: boolean): J
 /** What the vendor does not take beside the rest of this very request. */
 function ruledOut(conversation: Conversation, request: MessagesRequest, thinks: boolean): Concept[] {
   const { output, reasoning, serviceTier, stop, temperature, topK, topP } = conversation;
-  const lost: [Concept, boolean][] = [
-    ['temperature', temperature !== null && request.temperature === undefined],
-    ['topP', topP !== null && request.top_p === undefined],
-    ['topK', topK !== null && request.top_k === undefined],
-    ['serviceTier', serviceTier !== null && serviceTier !== 'auto' && serviceTier !== 'default'],
-    // Blank stops are refused.
-    ['stop', stop.some((text) => text.trim() === '')],
-    // It is written into the prompt, and nothing enforces it.
-    ['schemaOutput', output.kind === 'schema' && hasMap(output.schema)],
-    ['reasoning', reasoning !== null && reasoning.mode !== 'off' && !thinks],
-  ];
-  return lost.flatMap(([concept, isLost]) => (isLost ? [concept] : []));
+  const lost: Concept[] = [];
+  if (temperature !== null && request.temperature === undefined) lost.push('temperature');
+  if (topP !== null && request.top_p === undefined) lost.push('topP');
+  if (topK !== null && request.top_k === undefined) lost.push('topK');
+  if (serviceTier !== null && serviceTier !== 'auto' && serviceTier !== 'default') lost.push('serviceTier');
+  // Blank stops are refused.
+  if (stop.some((text) => text.trim() === '')) lost.push('stop');
+  // It is written into the prompt, and nothing enforces it.
+  if (output.kind === 'schema' && hasMap(output.schema)) lost.push('schemaOutput');
+  if (reasoning !== null && reasoning.mode !== 'off' && !thinks) lost.push('reasoning');
+  return lost;
 }
 
 function outputConfig({ model, output, reasoning }: Conversation): JsonObject | undefined {
