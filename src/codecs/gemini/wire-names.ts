@@ -6,13 +6,18 @@ import { wrong } from '../json/wire-check.ts';
  * `systemInstruction` (ProtoJSON). Only the object itself is changed, for what is in it may be the client's data.
  */
 export function camel(value: JsonObject): JsonObject {
-  if (!Object.keys(value).some((name) => name.includes('_'))) return value;
+  if (!hasUnderscore(value)) return value;
   const result = new Map<string, unknown>();
   for (const [name, field] of Object.entries(value)) {
     const wire = camelName(name);
     if (wire === name || !Object.hasOwn(value, wire)) result.set(wire, field);
   }
   return Object.fromEntries(result);
+}
+
+function hasUnderscore(value: JsonObject): boolean {
+  for (const name in value) if (name.includes('_')) return true;
+  return false;
 }
 
 /** A field's name in camel case. */

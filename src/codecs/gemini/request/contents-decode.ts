@@ -11,7 +11,9 @@ import { wholeCalls } from './whole-calls.ts';
 export function readContents(body: GeminiRequest): Message[] {
   const pairing = pairingOf();
   let before = '';
-  return messagesAt(body, 'contents', 'contents').flatMap(([content, path]: [Content, string]) => {
+  const messages: Message[] = [];
+  for (const placed of messagesAt(body, 'contents', 'contents')) {
+    const [content, path]: [Content, string] = placed;
     const role = textAt(content, 'role', `${path}.role`) ?? 'user';
     if (role !== 'user' && role !== 'model' && role !== 'function' && role !== '')
       throw wrong(`${path}.role`, '"user" or "model"');
@@ -20,8 +22,10 @@ export function readContents(body: GeminiRequest): Message[] {
     const parts: Part[] = [];
     for (const [part, at] of wholeCalls(messagesAt(content, 'parts', `${path}.parts`)))
       parts.push(...readPart(part, at, parts, pairing));
-    return role === 'model' ? answerWith(parts) : [{ role: 'user' as const, parts }];
-  });
+    if (role === 'model') messages.push(...answerWith(parts));
+    else messages.push({ role: 'user', parts });
+  }
+  return messages;
 }
 
 /**
