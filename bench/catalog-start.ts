@@ -6,10 +6,12 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { findGateway, setUpGateway } from './gateway.ts';
 import { canPin, root, startSubject } from './subject.ts';
 
-const rounds = Number(process.argv[2] ?? 11);
+const { positionals } = parseArgs({ allowPositionals: true });
+const rounds = Number(positionals[0] ?? 11);
 /** How long a gateway is left alone before its memory is read. */
 const IDLE_MS = 2_000;
 

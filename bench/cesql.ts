@@ -7,7 +7,11 @@
  * The figures of the Go SDK are no part of the run: they were measured once for the same expressions and the same event
  * (cloudevents/sdk-go, sql/v2 of 2026-06, `Evaluate` and `Parse`, Go 1.19.8, two virtual cores of an AMD EPYC).
  */
+import { parseArgs } from 'node:util';
 import { type CompiledExpression, compile, createFilterIndex } from '../src/events/cesql/cesql.ts';
+
+// Takes no arguments, and refuses any.
+parseArgs();
 
 const ROUNDS = 15;
 const ROUND_MS = 40;

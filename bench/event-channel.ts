@@ -9,12 +9,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { createSqliteChannel } from '../src/events/channels/sqlite/sqlite-channel.ts';
 import type { CloudEvent } from '../src/events/cloudevents/event.ts';
 import { decodeConfig } from '../src/events/config/decode.ts';
 import { openEventDatabase } from '../src/events/database/event-database.ts';
 import { createEngine } from '../src/events/engine/engine.ts';
 import { createLog } from '../src/lib/log.ts';
+
+const {
+  positionals: [parent = tmpdir()],
+} = parseArgs({ allowPositionals: true });
 
 const ROUNDS = 5;
 const EVENTS = 60_000;
@@ -105,7 +110,7 @@ router_rules:
 }
 
 for (let round = 1; round <= ROUNDS; round += 1) {
-  const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'bench-events-'));
+  const folder = mkdtempSync(join(parent, 'bench-events-'));
   try {
     const { p99, rate } = await accepting(folder);
     const through = await endToEnd(folder);

@@ -10,9 +10,11 @@ import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { type RunningGateway, startGateway, waitFor } from '../test/support/gateway/gateway.ts';
 
-const REQUESTS = Number(process.argv[2] ?? 6_000);
+const { positionals } = parseArgs({ allowPositionals: true });
+const REQUESTS = Number(positionals[0] ?? 6_000);
 /** A pause of the machine is in one round, and not in the median of all. */
 const ROUND = 500;
 /** Of each gateway: until everything that an event goes through is compiled. */

@@ -7,10 +7,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { CloudEvent } from '../src/events/cloudevents/event.ts';
 import { startEngine } from '../test/support/events/event-engine.ts';
 
-const ROUTERS = Number(process.argv[2] ?? 1_000);
+const { positionals } = parseArgs({ allowPositionals: true });
+const ROUTERS = Number(positionals[0] ?? 1_000);
 const EVENTS = 2_000;
 const ROUNDS = 7;
 

@@ -4,6 +4,7 @@
  * it measures.   node bench/mock.ts [PORT]
  */
 import { createServer, type Socket } from 'node:net';
+import { parseArgs } from 'node:util';
 import { jsonAnswer, streamFrames } from './answer-body.ts';
 import { isTranslated, type Plan, parsePlan, planName } from './plan.ts';
 import { requestBody } from './request-body.ts';
@@ -149,7 +150,10 @@ function serve(socket: Socket): void {
 }
 
 const server = createServer({ noDelay: true }, serve);
-server.listen({ port: Number(process.argv[2] ?? 0), host: '127.0.0.1', backlog: 2_048 }, () => {
+const {
+  positionals: [port = '0'],
+} = parseArgs({ allowPositionals: true });
+server.listen({ port: Number(port), host: '127.0.0.1', backlog: 2_048 }, () => {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the mock has no TCP address');
   console.log(`listening on http://127.0.0.1:${address.port}`);

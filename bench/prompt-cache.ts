@@ -4,11 +4,15 @@
  *
  *     node bench/prompt-cache.ts
  */
+import { parseArgs } from 'node:util';
 import { agentSessions } from '../test/support/agents/agent-sessions.ts';
 import type { Reply } from '../test/support/clients/client.ts';
 import { type RunningGateway, rowsOf, startGateway } from '../test/support/gateway/gateway.ts';
 import { cachingVendor, promptTokens } from '../test/support/upstream/caching-vendor.ts';
 import { startUpstream, type Upstream } from '../test/support/upstream/upstream.ts';
+
+// Takes no arguments, and refuses any.
+parseArgs();
 
 const MODEL = 'claude-sonnet-5';
 

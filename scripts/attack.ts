@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { type RunningGateway, startGateway } from '../test/support/gateway/gateway.ts';
 import { hostileInputs } from './attack-inputs.ts';
 
@@ -15,6 +16,12 @@ import { hostileInputs } from './attack-inputs.ts';
  *     apt-get install hydra ffuf slowhttptest
  *     node scripts/attack.ts [inputs | tools]
  */
+
+const {
+  positionals: [half],
+} = parseArgs({ allowPositionals: true });
+if (half !== undefined && half !== 'inputs' && half !== 'tools')
+  throw new Error(`there is no half "${half}": name inputs or tools`);
 
 const password = 'a secret that stands in the list';
 const findings: string[] = [];
@@ -305,7 +312,6 @@ async function tools(): Promise<void> {
   }
 }
 
-const [half] = process.argv.slice(2);
 try {
   if (half !== 'tools') await hostileInputs(told);
   if (half !== 'inputs') await tools();

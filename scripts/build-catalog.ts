@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { convertDataSet } from '../src/catalog/data-set/convert.ts';
 import { builtInDataSet, parseDataSet, renderDataSet } from '../src/catalog/data-set/file.ts';
 import { modelTable } from '../src/catalog/data-set/schema.ts';
@@ -15,8 +16,12 @@ import { directoryOf } from './catalog/directory.ts';
  * `--check` needs no checkout: it says whether the committed files have their shape, order and digest.
  */
 const directory = fileURLToPath(new URL('../src/providers/directory.gen.json', import.meta.url));
-const [checkout = '--check', date = ''] = process.argv.slice(2);
-if (checkout === '--check') check();
+const { positionals, values: flags } = parseArgs({
+  options: { check: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const [checkout, date = ''] = positionals;
+if (flags.check || checkout === undefined) check();
 else build(checkout, date);
 
 function build(folder: string, taken: string): void {

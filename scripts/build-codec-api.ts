@@ -7,7 +7,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { parseSync } from 'oxc-parser';
+
+const { values: flags } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const target = join(root, 'docs', 'codecs-api.txt');
@@ -117,7 +120,7 @@ function namesOf(declaration: unknown): string[] {
 }
 
 const text = declared();
-if (!process.argv.includes('--check')) {
+if (!flags.check) {
   writeFileSync(target, text);
 } else if (readFileSync(target, 'utf8') !== text) {
   process.stderr.write(

@@ -9,7 +9,10 @@ import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+const { values: flags } = parseArgs({ options: { 'if-stale': { type: 'boolean', default: false } } });
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const target = join(root, 'dist', 'dashboard', 'app');
@@ -22,7 +25,7 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-if (process.argv.includes('--if-stale') && isUpToDate()) process.exit(0);
+if (flags['if-stale'] && isUpToDate()) process.exit(0);
 
 // Whole or not at all: a gateway may be serving the former one, and another build may run.
 const made = `${target}.${process.pid}`;

@@ -7,11 +7,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { createLockWait } from '../src/store/lock-wait.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { migrations } from '../src/store/migrations/index.ts';
 import { type PreparedSchema, readPreparedSchema, statementsOf } from '../src/store/new-database.ts';
 import { kyselyOver, openDatabase } from '../src/store/sqlite.ts';
+
+const { values: flags } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
 const file = fileURLToPath(new URL('../src/store/new-database.gen.json', import.meta.url));
 
@@ -38,7 +41,7 @@ async function schemaAfter(names: readonly string[]): Promise<PreparedSchema> {
 
 const text = (schema: PreparedSchema) => `${JSON.stringify(schema, null, 2)}\n`;
 
-if (process.argv.includes('--check')) {
+if (flags.check) {
   if (text(await schemaAfter(readPreparedSchema().migrations)) !== readFileSync(file, 'utf8')) {
     process.stderr.write(
       'src/store/new-database.gen.json is not what its migrations make: run scripts/build-new-database.ts\n',

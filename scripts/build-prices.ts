@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { findProvider, type ModelInfo, type ModelPrice } from '@pydantic/genai-prices';
 import { compile } from '../src/catalog/match.ts';
 import {
@@ -18,6 +19,8 @@ import { ownProviders } from '../src/providers/index.ts';
  * Writes src/catalog/prices.gen.json from the price data of the npm package @pydantic/genai-prices.
  * `--check` writes nothing and exits 1 when the committed file differs.
  */
+
+const { values: flags } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
 const target = fileURLToPath(new URL('../src/catalog/prices.gen.json', import.meta.url));
 
@@ -211,7 +214,7 @@ function committed(): string | null {
 }
 
 const text = render(build());
-if (!process.argv.includes('--check')) {
+if (!flags.check) {
   writeFileSync(target, text);
 } else if (committed() !== text) {
   process.stderr.write('src/catalog/prices.gen.json is out of date: run `node scripts/build-prices.ts`\n');

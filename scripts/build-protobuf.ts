@@ -10,6 +10,11 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const { values: flags } = parseArgs({
+  options: { check: { type: 'boolean', default: false }, release: { type: 'boolean', default: false } },
+});
 
 const root = join(import.meta.dirname, '..');
 const schema = join(root, 'proto');
@@ -18,9 +23,8 @@ const generated = join(root, 'src', 'events', 'gen');
 const temporary = mkdtempSync(join(tmpdir(), 'modelgate-protobuf-'));
 
 try {
-  const [mode] = process.argv.slice(2);
-  if (mode === '--check') check();
-  else if (mode === '--release') buf('build', '--exclude-source-info', '-o', released);
+  if (flags.check) check();
+  else if (flags.release) buf('build', '--exclude-source-info', '-o', released);
   else generate();
 } finally {
   rmSync(temporary, { recursive: true, force: true });

@@ -1,7 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { allProviders } from '../src/providers/index.ts';
 import type { Provider } from '../src/providers/provider.ts';
+
+const { values: flags } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
 /**
  * Writes the tables of docs/providers.md, each between `<!-- providers: CATEGORY -->` and `<!-- end -->`.
@@ -42,7 +45,7 @@ const next = current.replace(
   /(<!-- providers: ([\w-]+) -->\n)[\s\S]*?(<!-- end -->)/g,
   (_, start: string, category: string, end: string) => `${start}\n${table(category)}\n\n${end}`,
 );
-if (!process.argv.includes('--check')) writeFileSync(page, next);
+if (!flags.check) writeFileSync(page, next);
 else if (next !== current) {
   process.stderr.write('docs/providers.md is out of date: run `node scripts/build-provider-list.ts`\n');
   process.exitCode = 1;

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { wordsOf } from '../src/codecs/adapt/adapt.ts';
 import type { ConversationCodec } from '../src/codecs/codec.ts';
 import { codecs } from '../src/codecs/index.ts';
@@ -11,6 +12,8 @@ import { intro, meanings, models, notes, unasked } from './translation-words.ts'
  * Writes docs/translation.md from what the codecs declare. `--check` writes nothing and exits 1 when the
  * committed file differs.
  */
+
+const { values: flags } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
 const target = fileURLToPath(new URL('../docs/translation.md', import.meta.url));
 
@@ -148,7 +151,7 @@ function committed(): string | null {
 }
 
 const text = render();
-if (!process.argv.includes('--check')) {
+if (!flags.check) {
   writeFileSync(target, text);
 } else if (committed() !== text) {
   process.stderr.write('docs/translation.md is out of date: run `node scripts/build-translation.ts`\n');

@@ -8,7 +8,11 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { type LogLevel, type Plugin, type RolldownLog, rolldown } from 'rolldown';
+
+// Takes no arguments, and refuses any.
+parseArgs();
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const src = join(root, 'src');

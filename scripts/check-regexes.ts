@@ -4,8 +4,12 @@
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { parseSync } from 'oxc-parser';
 import { regexCost } from './regex-cost.ts';
+
+// Takes no arguments, and refuses any.
+parseArgs();
 
 /** Patterns that are put together while the program runs, by file: why each is linear. */
 const composed: Readonly<Record<string, string>> = {

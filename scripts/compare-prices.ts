@@ -1,7 +1,11 @@
+import { parseArgs } from 'node:util';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import type { ModelPrice, Rate } from '../src/catalog/price.ts';
 import { allProviders } from '../src/providers/index.ts';
 import type { Provider } from '../src/providers/provider.ts';
+
+// Takes no arguments, and refuses any.
+parseArgs();
 
 /**
  * Lists where the price table and the data set disagree on a model that a provider offers: the model, the bucket, what

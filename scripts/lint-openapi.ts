@@ -7,8 +7,12 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
+
+// Takes no arguments, and refuses any.
+parseArgs();
 
 const program = new URL('../src/cli/main.ts', import.meta.url).pathname;
 const dataDir = mkdtempSync(join(tmpdir(), 'gateway-openapi-'));

@@ -12,6 +12,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { navigation } from '../dashboard/src/app/navigation.ts';
 import { demoGateways, logIn } from './demo-gateway.ts';
@@ -37,8 +38,9 @@ const watchPage = `
   }).observe({ type: 'layout-shift', buffered: true });
 `;
 
-const at = process.argv.indexOf('--requests');
-const requests = at === -1 ? '100000' : (process.argv[at + 1] ?? '100000');
+const {
+  values: { requests },
+} = parseArgs({ options: { requests: { type: 'string', default: '100000' } } });
 const folder = mkdtempSync(join(tmpdir(), 'gateway-speed-'));
 const gateways = demoGateways(join(folder, 'home'));
 try {

@@ -14,6 +14,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
 import { navigation } from '../dashboard/src/app/navigation.ts';
 import { type Role, reaches } from '../dashboard/src/lib/api/session.ts';
@@ -53,17 +54,25 @@ const details: readonly { path: string; least: Role }[] = [
   { path: '/acp-agents/opencode', least: 'operator' },
 ];
 
-const wanted = process.argv.slice(2).filter((text) => !text.startsWith('--'));
+const { positionals: prefixes, values: flags } = parseArgs({
+  options: {
+    light: { type: 'boolean', default: false },
+    look: { type: 'string', multiple: true, default: [] },
+  },
+  allowPositionals: true,
+});
 const isChosen = (path: string) =>
-  wanted.length === 0 || wanted.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+  prefixes.length === 0 || prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 const pages = [
   ...navigation.flatMap(({ items }) => items.map(({ least, to }) => ({ path: String(to), least }))),
   ...details,
 ].filter(({ path }) => isChosen(path));
-const named = process.argv.flatMap((text) => /^--look=(.+)$/.exec(text)?.[1] ?? []);
-const chosenLooks = process.argv.includes('--light')
+const chosenLooks = flags.light
   ? [usual]
-  : looks.filter((look) => named.every((word) => Object.values(look).map(String).includes(word)));
+  : looks.filter((look) => flags.look.every((word) => Object.values(look).map(String).includes(word)));
+if (pages.length === 0) throw new Error(`the dashboard has no page ${prefixes.join(' or ')}`);
+if (chosenLooks.length === 0)
+  throw new Error(`no picture is made with --look=${flags.look.join(' --look=')}`);
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-pages-'));
 // What is installed here belongs into no picture.

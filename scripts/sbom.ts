@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 
 /**
@@ -8,6 +9,9 @@ import { gunzipSync } from 'node:zlib';
  *
  * `npm sbom --omit dev` leaves out packages that the development packages need as well, and all that is bundled.
  */
+
+// Takes no arguments, and refuses any.
+parseArgs();
 
 interface Locked {
   version: string;
