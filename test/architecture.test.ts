@@ -121,6 +121,7 @@ const codecModules: ReadonlySet<string> = new Set([
   'json/cursor.ts',
   'json/fields.ts',
   'json/lossless.ts',
+  'json/needle.ts',
   'json/values.ts',
   'json/wire-check.ts',
   'model/client-words.ts',

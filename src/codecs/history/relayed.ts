@@ -1,6 +1,7 @@
 import { extractEncryptedReasoning, extractWithThought } from '../encrypted-reasoning/embed.ts';
 import { codecOf } from '../index.ts';
-import { anywhere, indexOfSought, type Sought, sought, standsIn } from '../json/byte-search.ts';
+import { anywhere, containNeedle, indexOfNeedle } from '../json/byte-search.ts';
+import { type Needle, needleOf } from '../json/needle.ts';
 import type { WireFormat } from '../wire-format.ts';
 import type { HistoryRules } from './history.ts';
 
@@ -27,7 +28,7 @@ export function relayedHistory(
   const isSigning = history.signsThoughts?.(rules.dialect) === true;
   const begins = [...carried.begins, ...(isSigning ? ['"'] : [])];
   // Encrypted reasoning that was carried is rarer than the names that bear one, and found sooner.
-  const mayBeEncrypted = begins.some((begin) => standsIn(pieces, soughtText(begin)));
+  const mayBeEncrypted = begins.some((begin) => containNeedle(pieces, cachedNeedle(begin)));
   const strips = mayBeEncrypted && carried.names.some((name) => holds(pieces, name, begins));
   const own = history.own?.(rules);
   const rewrites = own?.names.some((name) => holds(pieces, name, null)) === true;
@@ -56,16 +57,16 @@ function isCarried(text: string): boolean {
 /** Longer than a field's name, its colon and the beginning of encrypted reasoning. */
 const SEAM = 64;
 
-const texts = new Map<string, Sought>();
+const needles = new Map<string, Needle>();
 /** The names are those of a few formats, and of fields that providers refused. */
-const MOST_TEXTS = 256;
+const MAX_NEEDLES = 256;
 
-function soughtText(text: string): Sought {
-  const existing = texts.get(text);
+function cachedNeedle(text: string): Needle {
+  const existing = needles.get(text);
   if (existing !== undefined) return existing;
-  const pattern = sought(text);
-  if (texts.size < MOST_TEXTS) texts.set(text, pattern);
-  return pattern;
+  const needle = needleOf(text);
+  if (needles.size < MAX_NEEDLES) needles.set(text, needle);
+  return needle;
 }
 
 /**
@@ -73,14 +74,14 @@ function soughtText(text: string): Sought {
  * written with escapes is not found: no client writes these names so.
  */
 function holds(pieces: readonly Buffer[], name: string, begins: readonly string[] | null): boolean {
-  const needle = soughtText(`"${name}"`);
+  const needle = cachedNeedle(`"${name}"`);
   return anywhere(pieces, SEAM, (bytes) => occursAsField(bytes, needle, begins));
 }
 
 const afterName = /^\s{0,8}:\s{0,8}/;
 
-function occursAsField(bytes: Buffer, needle: Sought, begins: readonly string[] | null): boolean {
-  for (let at = indexOfSought(bytes, needle); at !== -1; at = indexOfSought(bytes, needle, at + 1)) {
+function occursAsField(bytes: Buffer, needle: Needle, begins: readonly string[] | null): boolean {
+  for (let at = indexOfNeedle(bytes, needle); at !== -1; at = indexOfNeedle(bytes, needle, at + 1)) {
     const end = at + needle.bytes.length;
     const behind = bytes.toString('latin1', end, end + SEAM - needle.bytes.length);
     const value = behind.replace(afterName, '');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { anywhere, indexOfSought, sought, standsIn } from './byte-search.ts';
+import { anywhere, containNeedle, indexOfNeedle } from './byte-search.ts';
+import { needleOf } from './needle.ts';
 
 describe('searching a text in bytes', () => {
   it('finds what indexOf finds, wherever it stands', () => {
@@ -11,10 +12,10 @@ describe('searching a text in bytes', () => {
         for (const after of fillers)
           for (const body of [before + text + after, before + after, text + before + text + after]) {
             const bytes = Buffer.from(body);
-            const needle = sought(text);
+            const needle = needleOf(text);
             for (let from = 0; from <= bytes.length; from += 1)
               assert.equal(
-                indexOfSought(bytes, needle, from),
+                indexOfNeedle(bytes, needle, from),
                 bytes.indexOf(text, from),
                 `${text} in ${body}`,
               );
@@ -37,7 +38,7 @@ describe('searching a text in bytes', () => {
           const pieces: Buffer[] = [];
           for (let at = 0; at < bytes.length; at += length)
             pieces.push(bytes.subarray(at, at + length), Buffer.alloc(0));
-          assert.equal(standsIn(pieces, sought(text)), isThere, `${text} in ${body} by ${length}`);
+          assert.equal(containNeedle(pieces, needleOf(text)), isThere, `${text} in ${body} by ${length}`);
         }
       }
   });

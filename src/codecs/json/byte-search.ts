@@ -1,22 +1,7 @@
-import { probeOf } from '../../lib/bytes.ts';
+import type { Needle } from './needle.ts';
 
-/** A text to look for in bytes. */
-export interface Sought {
-  bytes: Buffer;
-  /** A part of it that begins with its rarest byte, and where that part stands. */
-  probe: Buffer;
-  offset: number;
-}
-
-/** @param text not empty */
-export function sought(text: string): Sought {
-  const bytes = Buffer.from(text);
-  const { offset, probe } = probeOf(bytes);
-  return { bytes, offset, probe: Buffer.from(probe) };
-}
-
-/** Where the text stands in `within` from `from` on; -1 where it does not. The same as `indexOf`, and faster in much text. */
-export function indexOfSought(within: Buffer, { bytes, offset, probe }: Sought, from = 0): number {
+/** The position of the first occurrence from `from` on; -1 if there is none. The same as `indexOf`, and faster in much text. */
+export function indexOfNeedle(within: Buffer, { bytes, offset, probe }: Needle, from = 0): number {
   for (let at = within.indexOf(probe, from + offset); at !== -1; at = within.indexOf(probe, at + 1)) {
     const start = at - offset;
     const end = start + bytes.length;
@@ -26,14 +11,14 @@ export function indexOfSought(within: Buffer, { bytes, offset, probe }: Sought, 
   return -1;
 }
 
-/** Whether the text stands in the pieces of one body, also across the seams of any number of them. */
-export function standsIn(pieces: readonly Buffer[], text: Sought): boolean {
-  return anywhere(pieces, text.bytes.length - 1, (bytes) => indexOfSought(bytes, text) !== -1);
+/** Whether the pieces of one body contain the text, which may continue from one piece to the next. */
+export function containNeedle(pieces: readonly Buffer[], needle: Needle): boolean {
+  return anywhere(pieces, needle.bytes.length - 1, (bytes) => indexOfNeedle(bytes, needle) !== -1);
 }
 
 /**
- * Whether something is in one of the pieces, or around a place where they meet. The pieces are not joined for that.
- * @param reach how many bytes before and after a seam are looked at together
+ * Whether something is in one of the pieces, or around a boundary between them. The pieces are not joined for that.
+ * @param reach how many bytes before and after a boundary are searched together
  */
 export function anywhere(
   pieces: readonly Buffer[],
@@ -41,7 +26,7 @@ export function anywhere(
   isIn: (bytes: Buffer) => boolean,
 ): boolean {
   const [only] = pieces;
-  // Most requests, which are looked through for several texts each.
+  // Most requests, each of which is searched for several texts.
   if (pieces.length === 1 && only !== undefined) return isIn(only);
   let before: Buffer = Buffer.alloc(0);
   for (const [index, piece] of pieces.entries()) {

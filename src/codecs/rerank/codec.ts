@@ -1,6 +1,6 @@
+import { fieldNeedle } from '../json/needle.ts';
 import { countIn, isCount, type JsonObject, MAX_COUNT } from '../json/values.ts';
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
-import { fieldKey } from '../usage/field-key.ts';
 import { hasPromptCounts, promptUsage } from '../usage/token-counts.ts';
 import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
 import type { Codec } from '../wire-codec.ts';
@@ -9,7 +9,7 @@ import { noUsage } from '../wire-format.ts';
 const hasUnits = (counts: JsonObject) => isCount(counts['search_units']);
 const billed: UsageSearch = {
   kind: 'body',
-  key: fieldKey('billed_units'),
+  key: fieldNeedle('billed_units'),
   maxDepth: 2,
   accepts: hasUnits,
 };

@@ -1,6 +1,6 @@
+import { fieldNeedle, lastIndexOfNeedle, type Needle } from '../json/needle.ts';
 import type { FinishReason } from '../model/finish-reason.ts';
 import type { EndReason } from '../model/stream-part.ts';
-import { type FieldKey, fieldKey, lastIndexOfField } from './field-key.ts';
 import { lastTextField } from './text-field.ts';
 
 /** Where answers of a format say why they ended. */
@@ -18,8 +18,8 @@ export interface FinishPlace {
 export type ReadFinishReason = (tail: Uint8Array, kind: 'body' | 'stream') => FinishReason | null;
 
 export function finishReader({ call, field, maxDepth, meaningOf }: FinishPlace): ReadFinishReason {
-  const key = fieldKey(field);
-  const callKey = call === undefined ? null : fieldKey(call);
+  const key = fieldNeedle(field);
+  const callKey = call === undefined ? null : fieldNeedle(call);
   return (tail, kind) => {
     const raw = lastTextField(tail, { key, kind, maxDepth: maxDepth[kind] }, notEmpty);
     if (raw === null) return null;
@@ -29,8 +29,8 @@ export function finishReader({ call, field, maxDepth, meaningOf }: FinishPlace):
 }
 
 /** Whether a name stands in the bytes outside of generated text, whose quotes are escaped. */
-export function holds(bytes: Uint8Array, key: FieldKey | null): boolean {
-  return key !== null && lastIndexOfField(bytes, key) !== -1;
+export function holds(bytes: Uint8Array, key: Needle | null): boolean {
+  return key !== null && lastIndexOfNeedle(bytes, key) !== -1;
 }
 
 export function notEmpty(text: string): string | null {

@@ -1,11 +1,11 @@
 import { lastIndexOfBytes, utf8Text } from '../../lib/bytes.ts';
 import { QUOTE, stringEnd, valueStart } from '../json/bytes.ts';
-import { type FieldKey, lastIndexOfField } from './field-key.ts';
+import { lastIndexOfNeedle, type Needle } from '../json/needle.ts';
 import { closersAfter, type UsageSearch } from './usage-bytes.ts';
 
 /** Which field to look for, and where. */
 export interface TextFieldSearch extends Pick<UsageSearch, 'kind' | 'maxDepth'> {
-  key: FieldKey;
+  key: Needle;
 }
 
 /** The words that are looked for (tiers, finish reasons) are short. */
@@ -23,16 +23,16 @@ export function lastTextField(
   { key, kind, maxDepth }: TextFieldSearch,
   accept: (text: string) => string | null,
 ): string | null {
-  const { quoted } = key;
-  let at = lastIndexOfField(bytes, key);
+  const { bytes: name } = key;
+  let at = lastIndexOfNeedle(bytes, key);
   for (let tries = 0; at !== -1 && tries < MAX_TRIES; tries += 1) {
-    const start = valueStart(bytes, at + quoted.length);
+    const start = valueStart(bytes, at + name.length);
     const end = start !== -1 && bytes[start] === QUOTE ? stringEnd(bytes, start) : -1;
     if (end !== -1 && end - start <= MAX_LITERAL) {
       const text = accept(utf8Text(bytes, start + 1, end - 1));
       if (text !== null && closersAfter(bytes, end, kind).depth <= maxDepth) return text;
     }
-    at = at === 0 ? -1 : lastIndexOfBytes(bytes, quoted, at - 1);
+    at = at === 0 ? -1 : lastIndexOfBytes(bytes, name, at - 1);
   }
   return null;
 }

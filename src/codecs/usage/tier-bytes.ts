@@ -1,8 +1,8 @@
+import { fieldNeedle } from '../json/needle.ts';
 import { tierWord } from '../model/tier.ts';
-import { fieldKey } from './field-key.ts';
 import { lastTextField, type TextFieldSearch } from './text-field.ts';
 
-const key = fieldKey('service_tier');
+const key = fieldNeedle('service_tier');
 
 /**
  * The tier that the last field `service_tier` names that stands at most `maxDepth` containers deep, as `tierWord` has it;

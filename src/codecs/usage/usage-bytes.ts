@@ -9,15 +9,15 @@ import {
   stringEnd,
   valueStart,
 } from '../json/bytes.ts';
+import { fieldNeedle, lastIndexOfNeedle, type Needle } from '../json/needle.ts';
 import { type JsonObject, parseObject } from '../json/values.ts';
-import { type FieldKey, fieldKey, lastIndexOfField } from './field-key.ts';
 
 /** Where to look, and what to take. */
 export interface UsageSearch {
   /** `body`: one JSON document. `stream`: SSE records, of which the first and the last may be cut. */
   kind: 'body' | 'stream';
   /** The field to look for; `usage` when left out. */
-  key?: FieldKey;
+  key?: Needle;
   /** How many containers may enclose the usage object: the format's own places are near the root, tool input is deeper. */
   maxDepth: number;
   /** True when the object has the token counts of the format. */
@@ -32,7 +32,7 @@ export interface UsageMatch {
   closed: boolean;
 }
 
-const USAGE = fieldKey('usage');
+const USAGE = fieldNeedle('usage');
 const MAX_OBJECT_BYTES = 65_536;
 /** Objects looked into before giving up, so that a hostile answer cannot make the search quadratic. */
 const MAX_TRIES = 64;
@@ -46,15 +46,15 @@ const CR = 0x0d;
 export function lastUsage(bytes: Uint8Array, search: UsageSearch): UsageMatch | null {
   const key = search.key ?? USAGE;
   let tries = 0;
-  let at = lastIndexOfField(bytes, key);
+  let at = lastIndexOfNeedle(bytes, key);
   while (at !== -1 && tries < MAX_TRIES) {
-    const open = valueOpen(bytes, at + key.quoted.length);
+    const open = valueOpen(bytes, at + key.bytes.length);
     if (open !== -1) {
       tries += 1;
       const usageObject = usageAt(bytes, open, search);
       if (usageObject !== null) return usageObject;
     }
-    at = at === 0 ? -1 : lastIndexOfBytes(bytes, key.quoted, at - 1);
+    at = at === 0 ? -1 : lastIndexOfBytes(bytes, key.bytes, at - 1);
   }
   return null;
 }
@@ -63,15 +63,15 @@ export function lastUsage(bytes: Uint8Array, search: UsageSearch): UsageMatch | 
 export function firstUsage(bytes: Uint8Array, search: UsageSearch): UsageMatch | null {
   const key = search.key ?? USAGE;
   let tries = 0;
-  let at = indexOfBytes(bytes, key.quoted);
+  let at = indexOfBytes(bytes, key.bytes);
   while (at !== -1 && tries < MAX_TRIES) {
-    const open = valueOpen(bytes, at + key.quoted.length);
+    const open = valueOpen(bytes, at + key.bytes.length);
     if (open !== -1) {
       tries += 1;
       const usageObject = usageAt(bytes, open, search);
       if (usageObject !== null) return usageObject;
     }
-    at = indexOfBytes(bytes, key.quoted, at + key.quoted.length);
+    at = indexOfBytes(bytes, key.bytes, at + key.bytes.length);
   }
   return null;
 }

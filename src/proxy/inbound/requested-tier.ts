@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { codecOf } from '../../codecs/index.ts';
-import { type Sought, sought, standsIn } from '../../codecs/json/byte-search.ts';
+import { containNeedle } from '../../codecs/json/byte-search.ts';
 import { fieldsOf } from '../../codecs/json/fields.ts';
+import { type Needle, needleOf } from '../../codecs/json/needle.ts';
 import { tierWord } from '../../codecs/model/tier.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import { joined } from '../json/joined.ts';
@@ -23,17 +24,17 @@ export function requestedTier(
     if (tier !== null) return tier;
   }
   const names = codecOf(format).requestFields.tier ?? [];
-  if (!names.some((name) => standsIn(body, quoted(name)))) return null;
+  if (!names.some((name) => containNeedle(body, quoted(name)))) return null;
   const tiers = tiersIn(joined(body), names);
   return names.map((name) => tiers.get(name)).find((tier) => tier !== undefined) ?? null;
 }
 
-const patterns = new Map<string, Sought>();
+const needles = new Map<string, Needle>();
 
-function quoted(name: string): Sought {
-  const pattern = patterns.get(name) ?? sought(`"${name}"`);
-  patterns.set(name, pattern);
-  return pattern;
+function quoted(name: string): Needle {
+  const needle = needles.get(name) ?? needleOf(`"${name}"`);
+  needles.set(name, needle);
+  return needle;
 }
 
 function tiersIn(body: Buffer, names: readonly string[]): Map<string, string> {

@@ -1,4 +1,5 @@
-import { indexOfSought, sought } from '../../codecs/json/byte-search.ts';
+import { indexOfNeedle } from '../../codecs/json/byte-search.ts';
+import { needleOf } from '../../codecs/json/needle.ts';
 import type { Codec } from '../../codecs/wire-codec.ts';
 import { joined } from '../json/joined.ts';
 import { topLevel } from '../json/splice.ts';
@@ -6,7 +7,7 @@ import type { NamedInPath } from '../request/facts.ts';
 
 const HEAD_WINDOW = 1024;
 const TAIL_WINDOW = 2048;
-const key = sought('"stream"');
+const key = needleOf('"stream"');
 
 /** A request and how its format asks for a stream. */
 export interface StreamQuestion {
@@ -49,7 +50,7 @@ function nearEnds(body: readonly Buffer[]): boolean {
 }
 
 function isTrueIn(window: Buffer): boolean {
-  const at = indexOfSought(window, key);
+  const at = indexOfNeedle(window, key);
   if (at === -1) return false;
   const end = at + key.bytes.length;
   return /^\s*:\s*true/.test(window.toString('latin1', end, end + 32));

@@ -1,5 +1,6 @@
 import type { Principal } from '../../access/authenticate.ts';
-import { sought, standsIn } from '../../codecs/json/byte-search.ts';
+import { containNeedle } from '../../codecs/json/byte-search.ts';
+import { needleOf } from '../../codecs/json/needle.ts';
 import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
 import { textAt } from '../../codecs/json/wire-check.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
@@ -73,8 +74,10 @@ export function withResponseState(
   return resolveResponseState({ endpoint, keyId, limitBytes, memory: responses, model, places, targets });
 }
 
-/** Without any of these words a body is left unread. */
-const words = ['previous_response_id', 'item_reference', 'compaction_trigger', SUMMARY_PREFIX].map(sought);
+/** Texts of which a body has at least one, if it refers to anything: others are not parsed. */
+const markers = ['previous_response_id', 'item_reference', 'compaction_trigger', SUMMARY_PREFIX].map(
+  needleOf,
+);
 
 /**
  * Puts in what a request refers to: the response that it continues, stored items, summaries of the gateway's own.
@@ -92,7 +95,7 @@ export async function resolveResponseState(input: ResponseStateInput): Promise<R
     compacts: false,
     shown: [],
   };
-  if (!endpoint && !words.some((word) => standsIn(model.pieces, word)))
+  if (!endpoint && !markers.some((marker) => containNeedle(model.pieces, marker)))
     return { responseState, model, targets };
   const body = parseObject(joined(model.pieces).toString('utf8'));
   if (body === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');

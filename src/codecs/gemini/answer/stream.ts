@@ -1,9 +1,9 @@
 import type { Frame } from '../../../lib/streams/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../../codec.ts';
 import { QUOTE, stringEnd, valueStart } from '../../json/bytes.ts';
+import { fieldNeedle, lastIndexOfNeedle } from '../../json/needle.ts';
 import { isObject, listOf } from '../../json/values.ts';
 import { framesIn, judgeEnd } from '../../stream/frames.ts';
-import { fieldKey, lastIndexOfField } from '../../usage/field-key.ts';
 import { closersAfter } from '../../usage/usage-bytes.ts';
 import type { ContentPart, GeminiAnswer } from '../wire.ts';
 import { encodeFramesOf } from './assemble.ts';
@@ -71,15 +71,15 @@ function judge(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | null {
   return null;
 }
 
-const FINISH_REASON = fieldKey('finishReason');
+const FINISH_REASON = fieldNeedle('finishReason');
 /** Containers around a candidate's reason, in an array and Cloud Code's wrapper at most; the arguments of a call are deeper. */
 export const CANDIDATE_DEPTH = 5;
 
 /** Whether a record that `tail` begins inside says why the answer ended: the last one, with its sources, may be long. */
 function endsInside(tail: Uint8Array): boolean {
-  const at = lastIndexOfField(tail, FINISH_REASON);
+  const at = lastIndexOfNeedle(tail, FINISH_REASON);
   if (at === -1) return false;
-  const value = valueStart(tail, at + FINISH_REASON.quoted.length);
+  const value = valueStart(tail, at + FINISH_REASON.bytes.length);
   const end = tail[value] === QUOTE ? stringEnd(tail, value) : -1;
   if (end === -1 || end === value + 2) return false;
   const { closed, depth } = closersAfter(tail, end, 'stream');

@@ -1,4 +1,5 @@
 import { utf8Text } from '../../../lib/bytes.ts';
+import { fieldNeedle } from '../../json/needle.ts';
 import {
   byteLengthOf,
   countOf,
@@ -9,7 +10,6 @@ import {
   objectOf,
 } from '../../json/values.ts';
 import { tierWord } from '../../model/tier.ts';
-import { fieldKey } from '../../usage/field-key.ts';
 import { disjoint, isEmptyUsage } from '../../usage/token-counts.ts';
 import { lastUsage, type UsageSearch } from '../../usage/usage-bytes.ts';
 import type { Usage } from '../../wire-format.ts';
@@ -26,14 +26,14 @@ import { chunksIn, partsIn } from './chunk.ts';
 
 /** At the root, in Cloud Code's `response`, in an array; the arguments of a call are deeper. */
 const counts: Omit<UsageSearch, 'kind'> = {
-  key: fieldKey('usageMetadata'),
+  key: fieldNeedle('usageMetadata'),
   maxDepth: 3,
   accepts: ({ candidatesTokenCount, promptTokenCount, totalTokenCount }: UsageMetadata) =>
     [promptTokenCount, candidatesTokenCount, totalTokenCount].some(isCount),
 };
 /** In a candidate of these. */
 const searches: Omit<UsageSearch, 'kind'> = {
-  key: fieldKey('groundingMetadata'),
+  key: fieldNeedle('groundingMetadata'),
   maxDepth: 5,
   accepts: ({ webSearchQueries }: GroundingMetadata) => listOf(webSearchQueries).length > 0,
 };

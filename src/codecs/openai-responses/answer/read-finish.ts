@@ -1,18 +1,18 @@
 import { latin1Text } from '../../../lib/bytes.ts';
 import { OPEN_OBJECT, skipSpace } from '../../json/bytes.ts';
 import { JsonCursor, stringOf } from '../../json/cursor.ts';
+import { fieldNeedle, lastIndexOfNeedle } from '../../json/needle.ts';
 import { parseObject } from '../../json/values.ts';
 import type { FinishReason } from '../../model/finish-reason.ts';
-import { fieldKey, lastIndexOfField } from '../../usage/field-key.ts';
 import { holds, notEmpty } from '../../usage/finish-bytes.ts';
 import { lastTextField } from '../../usage/text-field.ts';
 import type { ResponsesAnswer } from '../wire.ts';
 import { finishOf } from './finish.ts';
 
-const COMPLETED = fieldKey('response.completed');
-const INCOMPLETE = fieldKey('response.incomplete');
-const REASON = fieldKey('reason');
-const calls = [fieldKey('function_call'), fieldKey('custom_tool_call')];
+const COMPLETED = fieldNeedle('response.completed');
+const INCOMPLETE = fieldNeedle('response.incomplete');
+const REASON = fieldNeedle('reason');
+const calls = [fieldNeedle('function_call'), fieldNeedle('custom_tool_call')];
 
 /** Why a response has ended; null for one that has not, or of whose end too little is kept. */
 export function readFinishReason(tail: Uint8Array, kind: 'body' | 'stream'): FinishReason | null {
@@ -21,8 +21,8 @@ export function readFinishReason(tail: Uint8Array, kind: 'body' | 'stream'): Fin
 
 /** The terminal event says by its name whether the response is complete, and repeats all of it. */
 function finishOfStream(tail: Uint8Array): FinishReason | null {
-  const completed = lastIndexOfField(tail, COMPLETED);
-  const start = completed === -1 ? lastIndexOfField(tail, INCOMPLETE) : completed;
+  const completed = lastIndexOfNeedle(tail, COMPLETED);
+  const start = completed === -1 ? lastIndexOfNeedle(tail, INCOMPLETE) : completed;
   if (start === -1) return null;
   const event = tail.subarray(start);
   if (completed !== -1) return finishOf({ status: 'completed' }, hasCall(event));

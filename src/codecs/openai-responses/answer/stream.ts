@@ -1,9 +1,9 @@
 import type { Frame } from '../../../lib/streams/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../../codec.ts';
+import { fieldNeedle, lastIndexOfNeedle } from '../../json/needle.ts';
 import { byteLengthOf, countIn, objectOf, parseObject, table, textOf } from '../../json/values.ts';
 import { DONE, framesIn, judgeEnd } from '../../stream/frames.ts';
 import { commentKeepAlive } from '../../stream/keep-alive.ts';
-import { fieldKey, lastIndexOfField } from '../../usage/field-key.ts';
 import type { ResponsesEvent } from '../wire.ts';
 import { encodeFramesOf } from './encode.ts';
 import { readEventError, typeOfEvent } from './error.ts';
@@ -78,11 +78,11 @@ function readStream(head: Uint8Array, tail: Uint8Array): StreamFacts {
   return { usage, end: streamUsage?.closed ? 'complete' : 'cut', error: null };
 }
 
-const TERMINAL = [fieldKey('response.completed'), fieldKey('response.incomplete')];
+const TERMINAL = [fieldNeedle('response.completed'), fieldNeedle('response.incomplete')];
 
 /** Searches listed by the terminal event, as far as the tail holds it. */
 function searchesIn(tail: Uint8Array): number {
-  const start = Math.max(...TERMINAL.map((name) => lastIndexOfField(tail, name)));
+  const start = Math.max(...TERMINAL.map((name) => lastIndexOfNeedle(tail, name)));
   return countSearches(start === -1 ? tail.subarray(0, 0) : tail.subarray(start));
 }
 

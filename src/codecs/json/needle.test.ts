@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { fieldKey, lastIndexOfField } from './field-key.ts';
+import { fieldNeedle, lastIndexOfNeedle } from './needle.ts';
 
 const names = fc.constantFrom('usage', 'service_tier', 'finish_reason', 'a', 'response.completed');
 const texts = fc.array(
@@ -24,8 +24,8 @@ describe('a field in the bytes of an answer', () => {
       fc.property(texts, names, (pieces, name) => {
         const bytes = Buffer.from(pieces.join(''));
         const expected = bytes.lastIndexOf(`"${name}"`);
-        assert.equal(lastIndexOfField(bytes, fieldKey(name)), expected);
-        assert.equal(lastIndexOfField(Uint8Array.from(bytes), fieldKey(name)), expected);
+        assert.equal(lastIndexOfNeedle(bytes, fieldNeedle(name)), expected);
+        assert.equal(lastIndexOfNeedle(Uint8Array.from(bytes), fieldNeedle(name)), expected);
       }),
     );
   });
