@@ -13,7 +13,7 @@ export function stripEncryptedReasoning(
   message: string,
 ): { request: Buffer; name: string } | null {
   for (const { name, refused, strip } of codecOf(format).history?.refusals ?? []) {
-    const without = refused.test(message) ? strip(request, { model, takes: () => true }) : request;
+    const without = refused.test(message) ? strip(request, { model, strips: () => true }) : request;
     if (without !== request) return { request: without, name };
   }
   return null;

@@ -5,7 +5,7 @@ export interface Stripping {
   /** The model's name at the target. */
   model: string;
   /** Whether encrypted reasoning goes, by its text as it stands; '' for a thought without one. */
-  takes(text: string): boolean;
+  strips(text: string): boolean;
 }
 
 /** The request without what is stripped; the same buffer when it holds none of that. Every other byte stays as it is. */
@@ -37,6 +37,6 @@ export interface HistoryCodec {
   /** Fields of messages that differ between servers: which are looked for, and the request with the server's own. */
   own?(rules: HistoryRules): {
     names: readonly string[];
-    rewrite(request: Buffer): { request: Buffer; left: string[] };
+    rewrite(request: Buffer): { request: Buffer; dropped: string[] };
   };
 }

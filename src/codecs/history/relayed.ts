@@ -37,11 +37,11 @@ export function relayedHistory(
   const stripped = strips
     ? carried.strip(body, {
         model: rules.model,
-        takes: (text) => (text === '' ? isSigning : isCarried(text)),
+        strips: (text) => (text === '' ? isSigning : isCarried(text)),
       })
     : body;
   const rewritten = rewrites ? own?.rewrite(stripped) : undefined;
-  const dropped = (rewritten?.left ?? []).map((name) => `messages.${name}`);
+  const dropped = (rewritten?.dropped ?? []).map((name) => `messages.${name}`);
   const request = rewritten?.request ?? stripped;
   return {
     body: request === body ? pieces : [request],

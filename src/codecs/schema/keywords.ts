@@ -112,11 +112,11 @@ export function typeOfValue(value: unknown): TypeName {
 
 /** The types that a schema names, in its own order; none when it names none. Google writes them in upper case. */
 export function typesOf({ type }: JsonObject): TypeName[] {
-  const named = (Array.isArray(type) ? type : [type]).flatMap((one) => {
+  const names = (Array.isArray(type) ? type : [type]).flatMap((one) => {
     const name = typeof one === 'string' ? one.toLowerCase() : '';
     return typeNames.filter((typeName) => typeName === name);
   });
-  return [...new Set(named)];
+  return [...new Set(names)];
 }
 
 /**

@@ -21,7 +21,7 @@ const smaller: ReadonlySet<string> = new Set([
   'maxProperties',
   'maxContains',
 ]);
-const named: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
+const schemaMaps: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
 /** Where the first wins and no one misses the others. */
 const firstWins: ReadonlySet<string> = new Set([
   'description',
@@ -57,7 +57,7 @@ export function mergeAll(schemas: readonly JsonObject[], lost: Lost): JsonObject
 function combined(key: string, list: readonly unknown[], lost: Lost): unknown {
   const [first] = list;
   if (list.length === 1) return first;
-  if (named.has(key)) return mergeNamed(list.filter(isObject), lost);
+  if (schemaMaps.has(key)) return mergeNamed(list.filter(isObject), lost);
   if (key === 'required') return [...new Set(list.flatMap((one) => (Array.isArray(one) ? one : [])))];
   if (key === 'type') return commonTypes(list, lost);
   if (key === 'enum') return commonValues(list, lost);

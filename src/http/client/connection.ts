@@ -99,8 +99,8 @@ export class Connection {
       return false;
     }
     try {
-      const read = reader.read(length === buffer.length ? buffer : buffer.subarray(0, length));
-      if (read < length) this.drop();
+      const consumed = reader.read(length === buffer.length ? buffer : buffer.subarray(0, length));
+      if (consumed < length) this.drop();
     } catch (error) {
       exchange.fail(error as Error);
     }

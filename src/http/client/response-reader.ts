@@ -208,10 +208,10 @@ export class ResponseReader {
 
   #hold(bytes: Buffer, start: number): void {
     const length = this.#bufferedBytes + bytes.length - start;
-    const held = this.#buffer;
-    if (held === null || held.length < length) {
+    const buffered = this.#buffer;
+    if (buffered === null || buffered.length < length) {
       this.#buffer = Buffer.allocUnsafeSlow(Math.max(512, 2 * length));
-      if (held !== null) held.copy(this.#buffer, 0, 0, this.#bufferedBytes);
+      if (buffered !== null) buffered.copy(this.#buffer, 0, 0, this.#bufferedBytes);
     }
     if (this.#buffer !== null) bytes.copy(this.#buffer, this.#bufferedBytes, start);
     this.#bufferedBytes = length;
@@ -219,10 +219,10 @@ export class ResponseReader {
 
   /** A head whose lines end otherwise would never be complete. */
   #refuseBareLineFeeds(from: number, to: number): void {
-    const held = this.#buffer;
-    if (held === null) return;
-    for (let at = held.indexOf(10, from); at !== -1 && at < to; at = held.indexOf(10, at + 1)) {
-      if (held[at - 1] !== 13)
+    const buffered = this.#buffer;
+    if (buffered === null) return;
+    for (let at = buffered.indexOf(10, from); at !== -1 && at < to; at = buffered.indexOf(10, at + 1)) {
+      if (buffered[at - 1] !== 13)
         throw new ExchangeError('HPE_CR_EXPECTED', 'a line feed without a carriage return');
     }
   }

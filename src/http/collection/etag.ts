@@ -45,8 +45,8 @@ export function checkIfMatch(
 ): void {
   if (header === undefined || header.trim() === '*') return;
   const current = revisionPart(row, revision);
-  const seen = tagsIn(header).some((tag) => /^"([^".]*)\.[^".]*"$/.exec(tag)?.[1] === current);
-  if (!seen)
+  const isCurrent = tagsIn(header).some((tag) => /^"([^".]*)\.[^".]*"$/.exec(tag)?.[1] === current);
+  if (!isCurrent)
     throw new GatewayError(
       'precondition_failed',
       'It has changed since you read it: read it again and repeat the change',

@@ -28,13 +28,13 @@ export function checkHost(
   { rawHeaders, url = '/' }: { rawHeaders: readonly string[]; url?: string | undefined },
   allowed: AllowedHosts,
 ): void {
-  const named = headerValues(rawHeaders, 'host');
+  const authorities = headerValues(rawHeaders, 'host');
   const absolute = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
-  if (absolute !== undefined) named.push(absolute);
-  const [first] = named;
-  if (first === undefined || (absolute === undefined && named.length > 1))
+  if (absolute !== undefined) authorities.push(absolute);
+  const [first] = authorities;
+  if (first === undefined || (absolute === undefined && authorities.length > 1))
     throw refused('The request must have exactly one Host header');
-  for (const authority of named) {
+  for (const authority of authorities) {
     const name = hostName(authority);
     if (name === null || !allowed.has(name))
       throw refused(

@@ -50,20 +50,20 @@ export function refuseBrokenRequests(
       return;
     }
     const exchange = exchanges[0];
-    const saidNothing = socket.bytesRead === 0;
-    const answering = exchanges.length > 1 || exchange?.response.headersSent || exchange?.request.complete;
-    if (!socket.writable || goneAway(cause) || saidNothing || answering) {
+    const hasSentNothing = socket.bytesRead === 0;
+    const isAnswered = exchanges.length > 1 || exchange?.response.headersSent || exchange?.request.complete;
+    if (!socket.writable || hasGone(cause) || hasSentNothing || isAnswered) {
       socket.destroy();
       return;
     }
     const error = errorOf(cause, options);
     const id = exchange?.id ?? newId('req', options.now?.());
-    const seen = exchange === undefined ? readHead(cause.rawPacket) : null;
+    const head = exchange === undefined ? readHead(cause.rawPacket) : null;
     const rendered = options.renderError(
       error,
-      exchange?.path ?? seen?.path ?? '/',
+      exchange?.path ?? head?.path ?? '/',
       id,
-      exchange?.request.headers ?? seen?.headers,
+      exchange?.request.headers ?? head?.headers,
     );
     const headers = { ...rendered.headers, 'x-request-id': id };
     sendRaw(socket, rendered.status, rendered.body, headers);
@@ -73,7 +73,7 @@ export function refuseBrokenRequests(
 }
 
 /** The peer reset the connection, or closed it in the middle of a request. */
-function goneAway(cause: ParseError): boolean {
+function hasGone(cause: ParseError): boolean {
   return cause.code === 'ECONNRESET' || cause.code === 'HPE_INVALID_EOF_STATE';
 }
 

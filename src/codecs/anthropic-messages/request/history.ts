@@ -23,10 +23,10 @@ export const history: HistoryCodec = {
  * The request without thoughts that its vendor did not make, or refuses. Where the turn that goes on has none left before
  * its calls, thinking is asked for in a way that the vendor takes there.
  */
-function withoutThinking(request: Buffer, { model, takes }: Stripping): Buffer {
+function withoutThinking(request: Buffer, { model, strips }: Stripping): Buffer {
   let messages: Buffer | null = null;
   const stripped = rewriteField(request, 'messages', (list) => {
-    messages = rewriteElements(list, (message) => withoutThoughts(message, takes));
+    messages = rewriteElements(list, (message) => withoutThoughts(message, strips));
     return messages;
   });
   if (stripped === request || messages === null) return request;
@@ -40,24 +40,24 @@ function withoutThinking(request: Buffer, { model, takes }: Stripping): Buffer {
 
 const THINKING = 'thinking';
 
-function withoutThoughts(message: Buffer, takes: Stripping['takes']): Buffer | null {
+function withoutThoughts(message: Buffer, strips: Stripping['strips']): Buffer | null {
   if (!message.includes(THINKING)) return message;
-  let left = 0;
+  let remaining = 0;
   const stripped = rewriteField(message, 'content', (content) =>
     rewriteElements(content, (block) => {
-      const isAccepted = isTaken(block, takes);
-      if (!isAccepted) left += 1;
-      return isAccepted ? null : block;
+      const isStripped = isStrippedBlock(block, strips);
+      if (!isStripped) remaining += 1;
+      return isStripped ? null : block;
     }),
   );
-  return stripped !== message && left === 0 ? null : stripped;
+  return stripped !== message && remaining === 0 ? null : stripped;
 }
 
-function isTaken(block: Buffer, takes: Stripping['takes']): boolean {
+function isStrippedBlock(block: Buffer, strips: Stripping['strips']): boolean {
   if (!block.includes(THINKING)) return false;
   const { data, signature, type }: MessageBlock = parseObject(block.toString('utf8')) ?? {};
-  if (type === 'thinking') return takes(textOf(signature));
-  return type === 'redacted_thinking' && takes(textOf(data));
+  if (type === 'thinking') return strips(textOf(signature));
+  return type === 'redacted_thinking' && strips(textOf(data));
 }
 
 /** The blocks of the last message of the assistant. */
@@ -65,10 +65,10 @@ function lastAnswer(messages: Buffer): MessageBlock[] {
   let last: MessageParam = {};
   for (const { end, start } of elementsOf(messages)) {
     const message = messages.subarray(start, end);
-    const read: MessageParam | null = message.includes('"assistant"')
+    const parsed: MessageParam | null = message.includes('"assistant"')
       ? parseObject(message.toString('utf8'))
       : null;
-    if (read?.role === 'assistant') last = read;
+    if (parsed?.role === 'assistant') last = parsed;
   }
   return listOf(last.content).map(objectOf);
 }
@@ -82,11 +82,11 @@ function withoutFoundPages(request: Buffer): Buffer {
 
 function withoutPages(content: Buffer): Buffer {
   return rewriteElements(content, (block) => {
-    const read: MessageBlock | null = parseObject(block.toString('utf8'));
-    if (read === null) return block;
-    const text = searchText(read);
+    const parsed: MessageBlock | null = parseObject(block.toString('utf8'));
+    if (parsed === null) return block;
+    const text = searchText(parsed);
     if (text !== null) return Buffer.from(JSON.stringify({ type: 'text', text }));
-    if (read.type !== 'text' || !Array.isArray(read.citations)) return block;
+    if (parsed.type !== 'text' || !Array.isArray(parsed.citations)) return block;
     return rewriteField(block, 'citations', () => null);
   });
 }

@@ -77,14 +77,14 @@ export function readError(frame: Pick<Frame, 'data'>): ReportedError {
 
 /** The failure in Google's error object. A key that is not valid is said with 400 there. */
 function readGoogleError(error: GoogleError | string): ReportedError {
-  const read = readVendorError(error);
-  if (typeof error === 'string') return read;
-  if (detailsOf(error).invalidKey) return { ...read, status: 401 };
+  const reported = readVendorError(error);
+  if (typeof error === 'string') return reported;
+  if (detailsOf(error).invalidKey) return { ...reported, status: 401 };
   const { code, status } = error;
   const number = numberOf(code) ?? 0;
   const isStatus = number >= 400 && number <= 599;
-  const named = statusOfName[textOf(status)];
-  return isStatus || named === undefined ? read : { ...read, status: named };
+  const statusByName = statusOfName[textOf(status)];
+  return isStatus || statusByName === undefined ? reported : { ...reported, status: statusByName };
 }
 
 /** What the details of Google's error object say beside its message. */

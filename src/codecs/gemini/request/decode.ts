@@ -91,11 +91,11 @@ function refusal(param: string, what: string): GatewayError {
 
 function readOutput(config: GenerationConfig): OutputShape {
   // The vendor's first SDKs for JSON Schema wrote the field with an underscore before it.
-  const named: GenerationConfig = {
+  const normalized: GenerationConfig = {
     ...config,
     responseJsonSchema: config.responseJsonSchema ?? config._responseJsonSchema,
   };
-  const schema = schemaIn(named, 'responseSchema', 'responseJsonSchema', CONFIG);
+  const schema = schemaIn(normalized, 'responseSchema', 'responseJsonSchema', CONFIG);
   if (schema !== null) return { kind: 'schema', name: null, description: null, schema, strict: null };
   return { kind: config.responseMimeType === JSON_TYPE ? 'json' : 'text' };
 }

@@ -11,7 +11,7 @@ import { isObject, type JsonObject, listOf } from '../../json/values.ts';
 import type { Content, ContentPart, FunctionCall } from '../wire.ts';
 
 const text: Shape = { text: isText };
-const spoken: readonly Shape[] = [
+const modelParts: readonly Shape[] = [
   {
     text: isText,
     thoughtSignature: isTextOrNone,
@@ -28,7 +28,7 @@ const userParts: readonly Shape[] = [
   { functionResponse: (value) => fits(value, { id: isTextOrNone, name: isText, response: isObject }) },
 ];
 const partsOf = (shapes: readonly Shape[]) => listOfAll((part) => shapes.some((shape) => fits(part, shape)));
-const answer: Shape = { role: is('model'), parts: partsOf(spoken) };
+const answer: Shape = { role: is('model'), parts: partsOf(modelParts) };
 const question: Shape = { role: is('user'), parts: partsOf(userParts) };
 
 /** Requests of Gemini's generateContent. */
@@ -40,7 +40,7 @@ export const exchange: ExchangeShape = {
     { role: 'user', parts: [{ functionResponse: { id, name, response: { output: result } } }] },
   ],
   withIds(entries, counts) {
-    const named: unknown[] = [];
+    const entriesWithIds: unknown[] = [];
     for (const entry of entries) {
       const { parts: before }: Content = isObject(entry) ? entry : {};
       if (!isObject(entry) || !Array.isArray(before)) return null;
@@ -50,9 +50,9 @@ export const exchange: ExchangeShape = {
         if (own === null) return null;
         parts.push(own);
       }
-      named.push({ ...entry, parts });
+      entriesWithIds.push({ ...entry, parts });
     }
-    return named;
+    return entriesWithIds;
   },
 };
 
@@ -62,9 +62,9 @@ function withId(part: JsonObject, counts: Map<string, number>): JsonObject | nul
   if (call === undefined) return otherCall === undefined ? part : null;
   if (!fits(call, { id: isTextOrNone, name: isText, args: (args) => args === undefined || isObject(args) }))
     return null;
-  const { id, name: called }: FunctionCall = call;
+  const { id, name: toolName }: FunctionCall = call;
   if (id !== undefined && id !== null && id !== '') return part;
-  const name = String(called);
+  const name = String(toolName);
   const ordinal = counts.get(name) ?? 0;
   counts.set(name, ordinal + 1);
   return { ...part, functionCall: { ...call, id: `call_${name}_${ordinal}` } };

@@ -13,27 +13,27 @@ const unsigned = fieldOf('thoughtSignature', Buffer.from(JSON.stringify(NO_SIGNA
 const names: ReadonlySet<string> = new Set(['thoughtSignature', 'thought_signature']);
 
 /** The request without signatures that its vendor did not make, or refuses. */
-function withoutSignatures(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
+function withoutSignatures(request: Buffer, { strips }: Pick<Stripping, 'strips'>): Buffer {
   return rewriteField(request, 'contents', (contents) =>
     rewriteElements(contents, (content) => {
-      let left = 0;
+      let remaining = 0;
       const stripped = rewriteField(content, 'parts', (parts) =>
         rewriteElements(parts, (part) => {
-          const written = withoutSignature(part, takes);
-          if (written !== null) left += 1;
-          return written;
+          const remainingPart = withoutSignature(part, strips);
+          if (remainingPart !== null) remaining += 1;
+          return remainingPart;
         }),
       );
-      return stripped !== content && left === 0 ? null : stripped;
+      return stripped !== content && remaining === 0 ? null : stripped;
     }),
   );
 }
 
-function withoutSignature(part: Buffer, takes: Stripping['takes']): Buffer | null {
+function withoutSignature(part: Buffer, strips: Stripping['strips']): Buffer | null {
   if (!part.includes('hought')) return part;
   const read: ContentPart = parseObject(part.toString('utf8')) ?? {};
   const signature = signatureOf(read);
-  if (signature === '' || signature === NO_SIGNATURE || !takes(signature)) return part;
+  if (signature === '' || signature === NO_SIGNATURE || !strips(signature)) return part;
   // An empty text is there for its signature alone, and refused without.
   if (read.text === '') return null;
   // Newer models require one on a call; they accept this one for a call of another model.

@@ -19,8 +19,8 @@ export function wholeCalls(parts: readonly PlacedPart[]): PlacedPart[] {
     if (open !== null && continues && call !== null) open.args.add(call);
     else if (call !== null && (Array.isArray(call.partialArgs) || willContinue(call))) {
       open = { args: new PartialArgs(call), call: {}, path };
-      const { partialArgs: _, willContinue: __, ...named } = call;
-      open.call = { ...named };
+      const { partialArgs: _, willContinue: __, ...rest } = call;
+      open.call = { ...rest };
       whole.push([{ ...part, functionCall: open.call }, path]);
     } else whole.push([part, path]);
     if (open === null || call === null) continue;
@@ -33,9 +33,9 @@ export function wholeCalls(parts: readonly PlacedPart[]): PlacedPart[] {
 }
 
 function withNames(call: FunctionCall): FunctionCall {
-  const named: FunctionCall = camel(call);
-  const { partialArgs } = named;
+  const camelCall: FunctionCall = camel(call);
+  const { partialArgs } = camelCall;
   return partialArgs === undefined
-    ? named
-    : { ...named, partialArgs: listOf(partialArgs).map((piece) => camel(objectOf(piece))) };
+    ? camelCall
+    : { ...camelCall, partialArgs: listOf(partialArgs).map((piece) => camel(objectOf(piece))) };
 }

@@ -25,14 +25,14 @@ export const history: HistoryCodec = {
   ],
   own: (rules) => {
     const fields = messageRules(rules);
-    return { names: fields.sought, rewrite: (request) => withOwnFields(request, fields) };
+    return { names: fields.names, rewrite: (request) => withOwnFields(request, fields) };
   },
 };
 
 /** What a message of the assistant bears on chat servers beside OpenAI's own fields, after an answer by another server. */
 const foreignFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'] as const;
 
-function messageRules({ dialect, refused }: HistoryRules): MessageRules & { sought: readonly string[] } {
+function messageRules({ dialect, refused }: HistoryRules): MessageRules & { names: readonly string[] } {
   const { googleSignatures, noReasoning, reasoningField, strictMessages } = dialect;
   const unknown = foreignFields.filter(
     (name) => name !== reasoningField && !(googleSignatures && name === 'extra_content'),
@@ -42,20 +42,20 @@ function messageRules({ dialect, refused }: HistoryRules): MessageRules & { soug
   // Elsewhere the name is a guess, or another one does no harm.
   const own = strictMessages || noReasoning !== null ? reasoningField : null;
   const renamed = own === null ? [] : reasoningNames.filter((name) => name !== own);
-  return { reasoning: own, refused: droppedFields, sought: [...new Set([...droppedFields, ...renamed])] };
+  return { reasoning: own, refused: droppedFields, names: [...new Set([...droppedFields, ...renamed])] };
 }
 
 /** The request without encrypted reasoning that its server did not make, or refuses. */
-function withoutDetails(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
+function withoutDetails(request: Buffer, { strips }: Pick<Stripping, 'strips'>): Buffer {
   return eachMessage(request, (message) =>
     rewriteField(message, 'reasoning_details', (details) => {
-      let left = 0;
-      const acceptedDetails = rewriteElements(details, (detail) => {
-        const isAccepted = takes(encryptedText(detail));
-        if (!isAccepted) left += 1;
-        return isAccepted ? null : detail;
+      let remaining = 0;
+      const rest = rewriteElements(details, (detail) => {
+        const isStripped = strips(encryptedText(detail));
+        if (!isStripped) remaining += 1;
+        return isStripped ? null : detail;
       });
-      return left === 0 ? null : acceptedDetails;
+      return remaining === 0 ? null : rest;
     }),
   );
 }
@@ -66,7 +66,7 @@ function encryptedText(detail: Buffer): string {
 }
 
 /** The same, and the calls without Google's signatures. */
-function withoutDetailsAndSignatures(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
+function withoutDetailsAndSignatures(request: Buffer, stripping: Pick<Stripping, 'strips'>): Buffer {
   return eachMessage(withoutDetails(request, stripping), (message) =>
     rewriteField(withoutField(message, EXTRA_CONTENT), 'tool_calls', (calls) =>
       rewriteElements(calls, withoutSignature),
@@ -100,13 +100,13 @@ const reasoningNames: readonly string[] = ['reasoning_content', 'reasoning'];
  * The request with the reasoning of earlier messages under the server's own name, and without fields that it refuses.
  * @returns also the names of what was left out
  */
-function withOwnFields(request: Buffer, rules: MessageRules): { request: Buffer; left: string[] } {
-  const left = new Set<string>();
-  const own = eachMessage(request, (message) => ownMessage(message, rules, left));
-  return { request: own, left: [...left] };
+function withOwnFields(request: Buffer, rules: MessageRules): { request: Buffer; dropped: string[] } {
+  const dropped = new Set<string>();
+  const own = eachMessage(request, (message) => ownMessage(message, rules, dropped));
+  return { request: own, dropped: [...dropped] };
 }
 
-function ownMessage(message: Buffer, { reasoning, refused }: MessageRules, left: Set<string>): Buffer {
+function ownMessage(message: Buffer, { reasoning, refused }: MessageRules, dropped: Set<string>): Buffer {
   const nonEmptyFields = [...fieldsOf(message)].filter(
     (field) => !isEmpty(message.subarray(field.value, field.end)),
   );
@@ -114,7 +114,7 @@ function ownMessage(message: Buffer, { reasoning, refused }: MessageRules, left:
   const takes = reasoning !== null && !has(reasoning) && !refused.includes(reasoning);
   const renamed = takes ? reasoningNames.find(has) : undefined;
   const without = (value: Buffer, name: string) => {
-    if (!isEmpty(value)) left.add(name);
+    if (!isEmpty(value)) dropped.add(name);
     return null;
   };
   return rewriteFields(message, (field) => {

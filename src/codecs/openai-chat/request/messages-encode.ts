@@ -39,7 +39,7 @@ function messagesOfRun({ answers, rest }: ToolCallGroup, dialect: Dialect): Json
   const answered = new Set<Part>();
   for (const message of answers) {
     const { parts } = message;
-    list.push(...named(assistantMessage(parts, dialect), message));
+    list.push(...withName(assistantMessage(parts, dialect), message));
     for (const part of parts) {
       if (part.type !== 'tool-call') continue;
       const result = waiting.get(part.id)?.pop();
@@ -61,14 +61,14 @@ function messagesOfRun({ answers, rest }: ToolCallGroup, dialect: Dialect): Json
       const userMessages = silent
         ? [{ role: 'user', content: '' }]
         : userMessage([...shown, ...content], dialect);
-      list.push(...named(userMessages, message));
+      list.push(...withName(userMessages, message));
       shown = [];
-    } else list.push(...named(instructions(parts, dialect), message));
+    } else list.push(...withName(instructions(parts, dialect), message));
   }
   return list;
 }
 
-function named(list: readonly JsonObject[], { name }: Pick<Message, 'name'>): readonly JsonObject[] {
+function withName(list: readonly JsonObject[], { name }: Pick<Message, 'name'>): readonly JsonObject[] {
   return name === undefined ? list : list.map((message) => ({ ...message, name }));
 }
 

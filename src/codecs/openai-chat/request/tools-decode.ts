@@ -26,7 +26,7 @@ function readTool(tool: unknown, path: string): Tool {
       const schema = objectAt(definition, 'parameters', `${path}.function.parameters`);
       return {
         kind: 'function',
-        ...named(definition, `${path}.function`),
+        ...nameAndDescription(definition, `${path}.function`),
         schema,
         strict: flagAt(definition, 'strict'),
         ...cacheOf(offer),
@@ -36,7 +36,7 @@ function readTool(tool: unknown, path: string): Tool {
       const definition: ToolDescription = objectAt(offer, 'custom', `${path}.custom`) ?? offer;
       return {
         kind: 'custom',
-        ...named(definition, `${path}.custom`),
+        ...nameAndDescription(definition, `${path}.custom`),
         grammar: grammarOf(objectOf(definition.format)),
       };
     }
@@ -47,7 +47,10 @@ function readTool(tool: unknown, path: string): Tool {
   }
 }
 
-function named(description: ToolDescription, path: string): { name: string; description: string | null } {
+function nameAndDescription(
+  description: ToolDescription,
+  path: string,
+): { name: string; description: string | null } {
   const name = textAt(description, 'name', `${path}.name`);
   if (name === null) throw wrong(`${path}.name`, 'a string');
   return { name, description: textAt(description, 'description', `${path}.description`) };

@@ -57,7 +57,7 @@ function toolOf(tool: Tool): JsonObject[] {
 }
 
 function choiceOf(choice: ToolChoice | null, tools: readonly Tool[]): unknown {
-  const named = (name: string): JsonObject[] => {
+  const choiceOfName = (name: string): JsonObject[] => {
     const tool = tools.find((one) => (one.kind === 'function' || one.kind === 'custom') && one.name === name);
     if (tool === undefined) return [];
     const type = tool.kind === 'custom' ? 'custom' : 'function';
@@ -67,10 +67,10 @@ function choiceOf(choice: ToolChoice | null, tools: readonly Tool[]): unknown {
     case undefined:
       return null;
     case 'tool':
-      return named(choice.name)[0] ?? null;
+      return choiceOfName(choice.name)[0] ?? null;
     case 'allowed': {
       const mode = choice.required ? 'required' : 'auto';
-      return { type: 'allowed_tools', allowed_tools: { mode, tools: choice.names.flatMap(named) } };
+      return { type: 'allowed_tools', allowed_tools: { mode, tools: choice.names.flatMap(choiceOfName) } };
     }
     default:
       return choice?.kind;

@@ -50,7 +50,7 @@ export function decodeRequest(body: ResponsesRequest, shared: SharedSettings | n
     ...settings,
     system: [...settings.system, ...input.system],
     messages: input.messages,
-    tools: withBrought(settings.tools, input.tools),
+    tools: withItemTools(settings.tools, input.tools),
     namespaces: { ...input.namespaces, ...settings.namespaces },
   };
 }
@@ -100,13 +100,13 @@ function withoutDefaults(body: ResponsesRequest): ResponsesRequest {
   };
 }
 
-/** Tools that items brought, each once: a search finds what it found before. */
-function withBrought(tools: Tool[], brought: readonly Tool[]): Tool[] {
-  if (brought.length === 0) return tools;
+/** The tools of items, each once: a search finds the same tools again. */
+function withItemTools(tools: Tool[], itemTools: readonly Tool[]): Tool[] {
+  if (itemTools.length === 0) return tools;
   const keyOf = (tool: Tool) =>
     tool.kind === 'function' || tool.kind === 'custom' ? `${tool.namespace ?? ''}\u0000${tool.name}` : tool;
   const toolKeys = new Set(tools.map(keyOf));
-  const fresh = brought.filter((tool) => {
+  const fresh = itemTools.filter((tool) => {
     const key = keyOf(tool);
     return !toolKeys.has(key) && toolKeys.add(key);
   });

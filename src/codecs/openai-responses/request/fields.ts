@@ -36,7 +36,7 @@ function tool(inner: Readable): Readable {
 }
 
 const tools = tool(tool('all'));
-const brought = fields([...ofItem, 'role', 'call_id', 'execution'], { tools });
+const toolItem = fields([...ofItem, 'role', 'call_id', 'execution'], { tools });
 
 const item = variants(
   'type',
@@ -47,8 +47,8 @@ const item = variants(
     function_call_output: result,
     custom_tool_call_output: result,
     reasoning: fields([...ofItem, 'summary', 'content', 'encrypted_content']),
-    additional_tools: brought,
-    tool_search_output: brought,
+    additional_tools: toolItem,
+    tool_search_output: toolItem,
     shell_call_output: fields([...ofItem, 'call_id', 'output', 'execution']),
     local_shell_call_output: fields([...ofItem, 'call_id', 'output', 'execution']),
     apply_patch_call_output: fields([...ofItem, 'call_id', 'output', 'execution']),

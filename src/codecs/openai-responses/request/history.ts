@@ -16,20 +16,20 @@ export const history: HistoryCodec = {
 };
 
 /** The request without reasoning that its vendor did not make, or refuses. */
-function withoutReasoning(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
+function withoutReasoning(request: Buffer, { strips }: Pick<Stripping, 'strips'>): Buffer {
   return rewriteField(request, 'input', (input) =>
-    rewriteElements(input, (item) => (isTaken(item, takes) ? null : item)),
+    rewriteElements(input, (item) => (isStrippedItem(item, strips) ? null : item)),
   );
 }
 
-function isTaken(item: Buffer, takes: Stripping['takes']): boolean {
+function isStrippedItem(item: Buffer, strips: Stripping['strips']): boolean {
   if (!item.includes('"reasoning"')) return false;
   const { encrypted_content, type }: ResponsesItem = parseObject(item.toString('utf8')) ?? {};
-  return type === 'reasoning' && takes(textOf(encrypted_content));
+  return type === 'reasoning' && strips(textOf(encrypted_content));
 }
 
 /** The same, and no item by its id: one that is known by it is refused without the reasoning that it came with. */
-function withoutReasoningAndIds(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
+function withoutReasoningAndIds(request: Buffer, stripping: Pick<Stripping, 'strips'>): Buffer {
   const stripped = withoutReasoning(request, stripping);
   if (stripped === request) return request;
   return rewriteField(stripped, 'input', (input) =>

@@ -27,9 +27,9 @@ export interface Input {
   /** Instructions before everything else. */
   system: TextPart[];
   messages: Message[];
-  /** Tools that an item brought (Codex sends them so to its newest models). */
+  /** Tools of items, which Codex sends to its newest models. */
   tools: Tool[];
-  /** What is said of their namespaces. */
+  /** The descriptions of their namespaces, by name. */
   namespaces: Record<string, string>;
 }
 

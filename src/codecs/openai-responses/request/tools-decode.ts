@@ -21,7 +21,7 @@ function readTool(value: unknown, path: string, namespace: string | undefined): 
   const type = textAt(tool, 'type', `${path}.type`);
   if (type === null) throw wrong(`${path}.type`, 'a string');
   const inside = namespace === undefined ? {} : { namespace };
-  const named = () => {
+  const nameAndDescription = () => {
     const name = textAt(tool, 'name', `${path}.name`);
     if (name === null) throw wrong(`${path}.name`, 'a string');
     return { name, description: textAt(tool, 'description', `${path}.description`) };
@@ -29,10 +29,14 @@ function readTool(value: unknown, path: string, namespace: string | undefined): 
   switch (type) {
     case 'function': {
       const schema = objectAt(tool, 'parameters', `${path}.parameters`);
-      return [{ kind: 'function', ...named(), schema, strict: flagAt(tool, 'strict'), ...inside }];
+      return [
+        { kind: 'function', ...nameAndDescription(), schema, strict: flagAt(tool, 'strict'), ...inside },
+      ];
     }
     case 'custom':
-      return [{ kind: 'custom', ...named(), grammar: grammarOf(objectOf(tool.format)), ...inside }];
+      return [
+        { kind: 'custom', ...nameAndDescription(), grammar: grammarOf(objectOf(tool.format)), ...inside },
+      ];
     case TOOL_SEARCH:
       // The vendor's own search finds only tools that are stored with the vendor.
       if (tool.execution !== 'client') return [nativeTool(type, tool)];
@@ -46,7 +50,7 @@ function readTool(value: unknown, path: string, namespace: string | undefined): 
         },
       ];
     case 'namespace':
-      return readTools(listAt(tool, 'tools', `${path}.tools`), `${path}.tools`, named().name);
+      return readTools(listAt(tool, 'tools', `${path}.tools`), `${path}.tools`, nameAndDescription().name);
     default:
       if (type.startsWith('web_search')) return [searchTool(tool)];
       return [nativeTool(type, tool)];

@@ -67,7 +67,7 @@ function searchOf(tool: Extract<Tool, { kind: 'web-search' }>): JsonObject {
 }
 
 export function choiceOf(choice: ToolChoice | null, tools: readonly Tool[]): unknown {
-  const named = (name: string) => {
+  const choiceOfName = (name: string) => {
     const tool = tools.find((candidate) => 'name' in candidate && candidate.name === name);
     return tool?.kind === 'native'
       ? { type: name }
@@ -77,12 +77,12 @@ export function choiceOf(choice: ToolChoice | null, tools: readonly Tool[]): unk
     case undefined:
       return undefined;
     case 'tool':
-      return named(choice.name);
+      return choiceOfName(choice.name);
     case 'allowed':
       return {
         type: 'allowed_tools',
         mode: choice.required ? 'required' : 'auto',
-        tools: choice.names.map(named),
+        tools: choice.names.map(choiceOfName),
       };
     default:
       return choice?.kind;

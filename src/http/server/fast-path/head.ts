@@ -67,7 +67,7 @@ export function simpleHead(text: string): SimpleHead | null {
 export type HeadReader = (text: string) => SimpleHead | null;
 
 /** A head that was read, and what a head with another length has of it. */
-interface KnownHead {
+interface LastHead {
   /** What stands before and behind the length. */
   before: string;
   after: string;
@@ -80,17 +80,17 @@ interface KnownHead {
 
 /** A reader that knows the last head of its connection: most clients send the same with each request, but for the length. */
 export function createHeadReader(): HeadReader {
-  let known: KnownHead | null = null;
+  let last: LastHead | null = null;
   return (text) => {
-    const repeated = known && repeatedHead(known, text);
+    const repeated = last && repeatedHead(last, text);
     if (repeated !== null) return repeated;
     const head = simpleHead(text);
-    known = head && knownHead(head, text);
+    last = head && lastHead(head, text);
     return head;
   };
 }
 
-function knownHead(head: SimpleHead, text: string): KnownHead {
+function lastHead(head: SimpleHead, text: string): LastHead {
   // Not the keys of `headers`, which begin with names that are numbers.
   const names = head.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const lengthAt = 2 * names.indexOf('content-length') + 1;
@@ -105,7 +105,7 @@ function knownHead(head: SimpleHead, text: string): KnownHead {
   };
 }
 
-function repeatedHead({ after, before, head, lengthAt, names }: KnownHead, text: string): SimpleHead | null {
+function repeatedHead({ after, before, head, lengthAt, names }: LastHead, text: string): SimpleHead | null {
   const to = text.length - after.length;
   if (to <= before.length || text.slice(0, before.length) !== before || text.slice(to) !== after) return null;
   const length = text.slice(before.length, to);
