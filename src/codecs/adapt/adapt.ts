@@ -113,7 +113,7 @@ export function adapt(requested: Conversation, route: Route): Adapted {
   const bridged = bridgeCalls(fitted, offered.bridged, { ...bridgingOf(route), names });
   return {
     conversation: canExpress('allowedTools') ? bridged : tellingAllowedTools(bridged),
-    dropped: [...new Set(dropped)].sort(),
+    dropped: dropped.length === 0 ? dropped : [...new Set(dropped)].sort(),
     tools: names,
     hasMarks: content.marks,
     written: offered.written,

@@ -104,12 +104,11 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
     const concepts = conceptsOf(path, to);
     return concepts.length === 0 ? [path] : wordsOf(concepts);
   });
+  const lost = [...dropped, ...unreadIn(request, route), ...wordsOf(unencodable), ...refusedWords];
   return {
     body: left.reduce(withoutField, encoded),
     conversation: completed,
-    dropped: [
-      ...new Set([...dropped, ...unreadIn(request, route), ...wordsOf(unencodable), ...refusedWords]),
-    ].sort(),
+    dropped: lost.length === 0 ? lost : [...new Set(lost)].sort(),
     lowered: most === null ? null : loweredCap(outputCapOf(from, request), most),
     addsTurn,
     tools,

@@ -258,7 +258,7 @@ function resultOf(message: ChatMessage, calls: Calls, path: string): ToolResultP
     isError,
     kind: calls.custom.has(callId) ? 'custom' : 'function',
     // Anthropic takes a mark on a result, and none inside it.
-    parts: shown.map(({ cache: _, ...part }) => part),
+    parts: cache === undefined ? shown : shown.map(({ cache: _, ...part }) => part),
     ...(cache === undefined ? {} : { cache }),
   };
 }
