@@ -57,7 +57,7 @@ export interface Action {
   perMinute?: number;
   /** It waits for another service, and so runs beside changes of the resource instead of in turn with them. */
   beside?: boolean;
-  /** Changes nothing, says what would be changed (`?dry_run=true`). */
+  /** Changes nothing, shows what would be changed (`?dry_run=true`). */
   preview?(row: Row, input: Record<string, unknown>, caller: Caller): Promise<Outcome>;
   run(row: Row, input: Record<string, unknown>, caller: Caller): Promise<Outcome>;
 }
@@ -68,7 +68,7 @@ export interface Write {
   input: z.ZodObject;
   /** How often a caller may do it, where it is costly; as often as they like when absent. */
   perMinute?: number;
-  /** Members that are secrets though their names do not say so: the audit log gets none of them. */
+  /** Fields that are secrets although their names do not show it: they are not written to the audit log. */
   secrets?: readonly string[];
 }
 
@@ -120,7 +120,7 @@ export interface Resource {
   read: string;
   /** What a filter may name beside the fields of the record, e.g. the `top` of sums. */
   filters?: Attributes;
-  /** Members that only holders of a permission see: `process: 'services:operate'`. */
+  /** Fields that only holders of a permission see: `process: 'services:operate'`. */
   guarded?: Readonly<Record<string, string>>;
   /** All rows, for collections that fit in memory. */
   list?(caller: Caller): Promise<Row[]>;

@@ -25,7 +25,7 @@ export interface ResponseSink {
   readonly writableEnded: boolean;
   /** True while the peer takes no more; `drain` is emitted when it does. */
   readonly writableNeedDrain: boolean;
-  /** What carries the answer. Whoever breaks an answer off uses `resetConnection`, which lets what was written leave first. */
+  /** What carries the answer. To break an answer off, use `resetConnection`, which first sends what was written. */
   readonly socket: { readonly bytesWritten: number; resetAndDestroy(): unknown } | null;
   /** Headers as an object, or flat: name, value, name, value … */
   writeHead(status: number, headers: OutgoingHttpHeaders | string[]): unknown;
@@ -35,7 +35,7 @@ export interface ResponseSink {
   end(): unknown;
   end(bytes: Buffer | string): unknown;
   end(text: string, encoding: BufferEncoding): unknown;
-  /** `close` comes once, when the answer has ended or its peer is gone. */
+  /** `close` is emitted once, when the answer has ended or its client is gone. */
   on(event: 'close' | 'drain', listener: () => void): unknown;
 }
 

@@ -23,7 +23,7 @@ export type ContentType =
   | { kind: 'other'; text: string };
 
 /**
- * What a request's `content-type` says of its body. One that is missing counts as JSON.
+ * The kind of body that a request's `content-type` names. One that is missing counts as JSON.
  * @throws GatewayError `invalid_request` for a form without a usable boundary
  */
 export function contentTypeOf(header: string | undefined): ContentType {
@@ -76,7 +76,7 @@ export function partOf(head: string): FormPart {
   return { name, filename: parameters.get('filename') ?? parameters.get('filename*') ?? null, encoded };
 }
 
-/** The parameters by their names in lower case; null when they are not well formed or one is there twice. */
+/** The parameters by their names in lower case; null if they are not well formed or one is repeated. */
 function parametersOf(text: string): ReadonlyMap<string, string> | null {
   const parameters = new Map<string, string>();
   let at = 0;

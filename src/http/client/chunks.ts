@@ -26,8 +26,8 @@ export class Chunks {
   ended = false;
 
   /**
-   * Reads `bytes` from `start` and adds what is body to `payload`.
-   * @returns where it stopped: behind the last chunk, else at the end
+   * Reads `bytes` from `start` and adds the bytes of the body to `payload`.
+   * @returns where it stopped: after the last chunk, otherwise at the end
    * @throws ExchangeError `HPE_…`
    */
   read(bytes: Buffer, start: number, payload: Payload): number {

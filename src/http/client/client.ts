@@ -26,7 +26,7 @@ export interface Client {
   destroy(): Promise<void>;
 }
 
-/** A server that closes an idle connection after a time is not asked so shortly before (undici has the same). */
+/** A connection is not used so shortly before the server closes it for being idle (undici has the same). */
 const MARGIN_MS = 2_000;
 const MAX_KEEP_ALIVE_MS = 600_000;
 const SWEEP_MS = 1_000;

@@ -27,9 +27,9 @@ export interface ConnectionOptions {
   maxHeadBytes: number;
   /** Whether it may carry more than one exchange. */
   reusable: boolean;
-  /** Told when it has carried an exchange and could carry another. */
+  /** Called when it has carried an exchange and could carry another. */
   onIdle(connection: Connection): void;
-  /** Told when it is gone. */
+  /** Called when it is closed. */
   onClosed(connection: Connection): void;
 }
 
@@ -41,7 +41,7 @@ export class Connection {
   #reader: ResponseReader | null = null;
   /** Whether the request is still being sent. */
   #sending = false;
-  /** For how long the server keeps it while it is idle, in milliseconds, as it said last; null where it did not. */
+  /** For how long the server keeps it while it is idle, in milliseconds, from its last response; null if it named no time. */
   keepAliveMs: number | null = null;
   /** On the monotonic clock, in milliseconds, when an idle one is closed. */
   idleUntil = 0;
@@ -94,7 +94,7 @@ export class Connection {
     const reader = this.#reader;
     const exchange = this.#exchange;
     if (reader === null || exchange === null) {
-      // Nothing was asked: what comes now could be taken for the answer to the next request.
+      // There is no request: these bytes could be taken for the response to the next one.
       this.drop();
       return false;
     }

@@ -16,7 +16,7 @@ export interface ReadyRequest {
   /** Latin-1, with its blank line. */
   head: string;
   body: RequestBody;
-  /** The length of the body as the head says it. */
+  /** The length of the body that the head names. */
   declared: BodyLength;
 }
 
@@ -35,9 +35,9 @@ export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
   readonly #handler: ExchangeHandler;
   /** Null once it was sent: a stream may last for an hour, and would keep its request that long. */
   #request: ReadyRequest | null;
-  /** Null while there is none yet, and when it is over. */
+  /** Null before there is one, and after its end. */
   connection: Carrier | null = null;
-  /** What the final head says of the connection. */
+  /** The fields of the final head that concern the connection. */
   persistent = false;
   keepAliveMs: number | null = null;
   aborted = false;

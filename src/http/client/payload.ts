@@ -1,7 +1,7 @@
 const nothing = Buffer.alloc(0);
 
 /**
- * What one read brought of a body, as one buffer of its own: the memory that was read into is used for the next read, of
+ * The part of a body that arrived with one read, in a buffer of its own: the memory that was read into is used for the next read, of
  * whichever connection.
  */
 export class Payload {

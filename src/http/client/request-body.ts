@@ -2,16 +2,16 @@ import type { Socket } from 'node:net';
 import { ExchangeError } from './error.ts';
 import type { BodyLength } from './request-head.ts';
 
-/** Bytes at once, pieces that are there, or pieces that come as they are asked for. */
+/** One buffer, pieces that exist already, or pieces that are produced on demand. */
 export type RequestBody = Buffer | Iterable<Buffer> | AsyncIterable<Buffer> | null;
 
-/** Up to this size a body leaves in one write with its head; a copy of it costs less than a second buffer. */
+/** Up to this size a body is written together with its head; a copy of it costs less than a second buffer. */
 const ONE_WRITE_BYTES = 4_096;
 
-/** Pieces that are there are written together up to this size: one call of the system, one wait. */
+/** Pieces that exist already are written together up to this size: one system call, one wait. */
 const BATCH_BYTES = 262_144;
 
-/** Sends a head with a body that is there as one buffer, or with none. */
+/** Sends a head with a body that is one buffer, or without a body. */
 export function sendWhole(socket: Socket, head: string, body: Buffer | null): void {
   if (body === null) socket.write(head, 'latin1');
   else if (body.length <= ONE_WRITE_BYTES) socket.write(head + body.toString('latin1'), 'latin1');
@@ -25,7 +25,7 @@ export function sendWhole(socket: Socket, head: string, body: Buffer | null): vo
 
 export interface PiecewiseInput {
   head: string;
-  /** As the head says it. */
+  /** The length that the head names. */
   declared: BodyLength;
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>;
 }
@@ -68,7 +68,7 @@ function chunk(piece: Buffer): Buffer[] {
 
 const lastChunk = Buffer.from('0\r\n\r\n');
 
-/** Pieces that are there, as many at a time as are written together. */
+/** Pieces that exist already, as many at a time as are written together. */
 function* batches(pieces: Iterable<Buffer>): Generator<readonly Buffer[]> {
   let batch: Buffer[] = [];
   let bytes = 0;
@@ -83,7 +83,7 @@ function* batches(pieces: Iterable<Buffer>): Generator<readonly Buffer[]> {
   yield batch;
 }
 
-/** Pieces that come as they are asked for, each by itself. */
+/** Pieces that are produced on demand, one at a time. */
 async function* single(pieces: AsyncIterable<Buffer>): AsyncGenerator<readonly Buffer[]> {
   for await (const piece of pieces) yield [piece];
 }

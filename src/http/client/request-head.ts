@@ -27,7 +27,7 @@ const ownNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The head of a request as Latin-1, with the blank line behind it.
+ * The head of a request as Latin-1, with the blank line after it.
  * @param length of the body: bytes, `unknown` for one in chunks, null for none. A `content-length` among the headers is taken
  * where the caller says `unknown`
  * @throws TypeError for a name, a value or a path that HTTP does not have, and for a header that is not the caller's to send

@@ -14,7 +14,7 @@ export interface ResponseHead {
   /** Names in lower case; a list where a name came more than once. */
   headers: IncomingHttpHeaders;
   framing: Framing;
-  /** Whether the server takes another request on this connection, as far as the head says. */
+  /** Whether the server takes another request on this connection, according to the head. */
   persistent: boolean;
   /** For how long the server keeps an idle connection, in milliseconds (`Keep-Alive: timeout=5`); null where it does not say. */
   keepAliveMs: number | null;
@@ -25,7 +25,7 @@ const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: |$)/;
 
 /**
  * Reads the head of a response. Whatever two readers could take for two different bodies is refused (RFC 9112, 11.2).
- * @param text the head as Latin-1, without the blank line behind it
+ * @param text the head as Latin-1, without the blank line after it
  * @throws ExchangeError `HPE_…`
  */
 export function parseResponseHead(text: string): ResponseHead {
@@ -48,7 +48,7 @@ export function parseResponseHead(text: string): ResponseHead {
 
 /**
  * Reads fields, as they stand in a head and in a trailer.
- * @param text lines, without a blank one behind them
+ * @param text lines, without a blank one after them
  * @throws ExchangeError `HPE_…`
  */
 export function parseFields(text: string, from: number): IncomingHttpHeaders {

@@ -186,7 +186,7 @@ export class ResponseReader {
     const before = this.#bufferedBytes;
     this.#hold(bytes, start);
     const end = this.#buffer.subarray(0, this.#bufferedBytes).indexOf(HEAD_END, Math.max(0, before - 3));
-    // What is behind the end may have any bytes.
+    // After the end there may be any bytes.
     this.#refuseBareLineFeeds(before, end === -1 ? this.#bufferedBytes : end);
     if (end === -1) {
       this.#count(bytes.length - start);

@@ -45,7 +45,7 @@ export function valueAt(row: Readonly<Record<string, unknown>>, attribute: strin
   return valueAt(inner as Record<string, unknown>, attribute.slice(dot + 1));
 }
 
-/** The schema behind what says that a value may be absent or null. */
+/** The schema inside of those that allow a value to be absent or null. */
 export function unwrapped(schema: z.core.SomeType): z.core.$ZodTypes {
   const typedSchema = schema as z.core.$ZodTypes;
   const { def } = typedSchema._zod;

@@ -2,14 +2,13 @@ import { atFault, isObject, type Members } from './input.ts';
 
 const MAX_EDITS = 200;
 
-/** Names that would reach behind an object. */
+/** Names that would change the prototype of an object. */
 const unsafe: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * What a list of edits, ManageIQ's `PATCH`, comes to: the members that they change, whole. `add` and `edit` give a
- * member a value, `remove` makes it null; a path leads into an object with `labels/team`, where `remove` takes the
- * member out.
- * @param row the member as it is now
+ * The fields that a list of edits (ManageIQ's `PATCH`) changes, each with its whole new value. `add` and `edit` set a
+ * field, `remove` makes it null. A path such as `labels/team` leads into an object, from which `remove` deletes the field.
+ * @param row the resource as it is now
  * @throws GatewayError `invalid_request` with the edit at fault
  */
 export function membersOfEdits(edits: readonly unknown[], row: Readonly<Members>): Members {
@@ -41,7 +40,7 @@ function stepsOf(path: unknown, at: string): readonly [string, ...string[]] {
   return steps;
 }
 
-/** Changes a member, which is copied from the row when it is first touched. Without a value, it is removed. */
+/** Changes a field, which is copied from the row with its first change. Without a value, it is removed. */
 function apply(
   members: Members,
   row: Readonly<Members>,

@@ -15,10 +15,10 @@ const measured: ReadonlySet<string> = new Set([
 const clocked: ReadonlySet<string> = new Set(['uptime_seconds']);
 
 /**
- * The strong ETag of a member as it is shown: `"REVISION.CONTENT"`. The first part is what `If-Match` looks at: it
- * changes when a caller changes the resource, and not because it is shown in another way or was used. The second is of
- * all that is shown.
- * @param revision the member's own count of changes, null where it has none
+ * The strong ETag of a resource as it is shown: `"REVISION.CONTENT"`. `If-Match` compares the first part, which changes
+ * when a caller changes the resource, but not when the resource is used or shown in another way. The second part covers
+ * everything that is shown.
+ * @param revision how often the resource was changed; null if that is not counted
  */
 export function etagOf(
   row: Readonly<Record<string, unknown>>,
@@ -34,7 +34,7 @@ export function etagOfContent(shown: object): string {
 }
 
 /**
- * Refuses a change of a member that is no longer what the caller has seen.
+ * Refuses a change of a resource that has changed since the caller read it.
  * @param header the value of `If-Match`
  * @throws GatewayError `precondition_failed`
  */

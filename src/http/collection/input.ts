@@ -13,8 +13,8 @@ export function isObject(value: unknown): value is Members {
 }
 
 /**
- * What a caller gave, as its schema has it.
- * @param at where it stands in the body, for errors: `''` or `resources[2]`
+ * The input of a caller, parsed by its schema.
+ * @param at its position in the body, for errors: `''` or `resources[2]`
  * @throws GatewayError `invalid_request` with the field at fault; fields that are not in the schema are refused,
  *   so that none is dropped in silence
  */
@@ -59,7 +59,7 @@ function findUnknownField(schema: z.core.SomeType, value: unknown, at: string): 
   }
   if (def.type === 'record' && isObject(value)) {
     for (const [name, member] of Object.entries(value)) {
-      // Which a schema leaves out without a word.
+      // The schema would drop them without an error.
       if (name === '__proto__') return joined(at, name);
       const unknownField = findUnknownField(def.valueType, member, joined(at, name));
       if (unknownField !== null) return unknownField;

@@ -164,7 +164,7 @@ function memberOf(source: Source): number | CharacterClass {
   return character === '\\' ? escapeAt(source) : codeOf(character);
 }
 
-/** What stands behind a backslash: a character or a class of them. */
+/** The character, or class of characters, after a backslash. */
 function escapeAt(source: Source): number | CharacterClass {
   const character = take(source);
   const named = Object.hasOwn(classes, character) ? classes[character] : undefined;

@@ -2,7 +2,7 @@ import { GatewayError } from '../../lib/error.ts';
 import { characterOf, type Takes } from './character-set.ts';
 import { type Node, parsePattern } from './pattern-parser.ts';
 
-/** One step of a pattern: it takes a character, or goes on without one. */
+/** One step of a pattern: it takes a character, or continues without one. */
 type Step =
   | { kind: 'take'; takes: Takes; next: number }
   | { kind: 'fork'; next: number; other: number }

@@ -18,7 +18,7 @@ export interface Listing {
   params: URLSearchParams;
 }
 
-/** The most members of a page, and how many it has when nothing is asked for. */
+/** The most members of a page, and their number by default. */
 const MAX_LIMIT = 1_000;
 
 /** Attributes that the engine adds to every member. */

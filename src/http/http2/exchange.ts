@@ -8,7 +8,7 @@ export interface Http2Exchange extends AnyExchange {
   response: Http2Response;
 }
 
-/** Node's, with a function that its types leave out. */
+/** Node's, with a function that its types do not have. */
 export type Http2Response = Http2ServerResponse & Pick<ResponseSink, 'flushHeaders'>;
 
 /**

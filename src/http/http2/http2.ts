@@ -11,14 +11,14 @@ export interface Http2Connections {
   open(): number;
   /** The sockets of the requests that are being answered. */
   busy(): Iterable<Duplex>;
-  /** Takes no more requests; what is open goes on. */
+  /** Accepts no more requests; open ones continue. */
   drain(): void;
   /** Ends every connection at once. */
   close(): void;
 }
 
 export interface Http2Input extends SessionsInput {
-  /** Told that Node's HTTP/2 cannot be loaded. */
+  /** Called if Node's HTTP/2 cannot be loaded. */
   onLoadError(error: unknown): void;
 }
 

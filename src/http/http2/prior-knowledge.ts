@@ -14,7 +14,7 @@ export interface ParseError extends Error {
 }
 
 /**
- * What a connection brought behind the preface of HTTP/2, at which Node's HTTP/1 parser stops; null where it stopped at
+ * The bytes of a connection after the preface of HTTP/2, at which Node's HTTP/1 parser stops; null where it stopped at
  * something else. So HTTP/1 pays nothing for the difference, and its time limits hold until the preface is whole.
  */
 export function behindPreface({ bytesParsed = 0, code, rawPacket }: ParseError): Buffer | null {

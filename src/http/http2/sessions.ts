@@ -13,11 +13,11 @@ import { restorePreface } from './prior-knowledge.ts';
 export interface SessionsInput extends RefusalOptions {
   /** Answers a request. A promise it returns is watched: a rejection is answered like a thrown error. */
   onRequest(exchange: Http2Exchange): unknown;
-  /** Told of every handler error that is not a GatewayError, and of any error after the headers were sent. */
+  /** Called with every handler error that is not a GatewayError, and of any error after the headers were sent. */
   onError(error: unknown, exchange: Http2Exchange): void;
   /** How long a connection may be without a request after its last one. */
   idleMs: number;
-  /** Told when an exchange has ended. */
+  /** Called when an exchange has ended. */
   onEnd(): void;
 }
 
@@ -29,7 +29,7 @@ export interface Http2Sessions {
   open(): number;
   /** The sockets of the requests that are being answered. */
   busy(): Iterable<Duplex>;
-  /** Takes no more requests; what is open goes on. */
+  /** Accepts no more requests; open ones continue. */
   drain(): void;
   /** Ends every connection at once. */
   close(): void;
@@ -168,7 +168,7 @@ function fail({ onError, renderError }: SessionsInput, exchange: Http2Exchange, 
   sendJson(exchange, rendered.status, rendered.body, rendered.headers);
 }
 
-/** A client that is gone without a word would keep its streams for ever. */
+/** A client that disappears without closing would keep its streams forever. */
 function askWhetherThere(session: ServerHttp2Session): void {
   const destroyTimer = setTimeout(() => session.destroy(), PING_MS).unref();
   const pingSent = !session.destroyed && session.ping(() => clearTimeout(destroyTimer));

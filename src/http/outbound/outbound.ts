@@ -83,7 +83,7 @@ sensitive.addSubnet('fe80::', 10, 'ipv6');
 sensitive.addAddress('fd00:ec2::254', 'ipv6');
 sensitive.addAddress('fd20:ce::254', 'ipv6');
 
-/** Networks that are none of the Internet (IANA's registries of special-purpose addresses): private, loopback, shared, reserved. */
+/** Networks that are not part of the Internet (IANA's registries of special-purpose addresses): private, loopback, shared, reserved. */
 const unreachable = new BlockList();
 for (const [network, prefix] of [
   ['0.0.0.0', 8],

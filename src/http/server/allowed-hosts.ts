@@ -1,7 +1,7 @@
 import { GatewayError } from '../../lib/error.ts';
 import { headerValues } from './raw-headers.ts';
 
-/** Names under which the gateway may be spoken to, in lower case, without ports. */
+/** The names that a request may have in `Host`, in lower case, without ports. */
 export type AllowedHosts = ReadonlySet<string>;
 
 /** The names of this machine, the one that the gateway listens on, and those that its owner allows. */
@@ -12,7 +12,7 @@ export function allowedHosts(listening: string, allowed: readonly string[]): Set
   return new Set(names.flatMap((name) => hostName(name) ?? []));
 }
 
-/** The host of a `Host` header's value or an origin, in lower case and without the port; null when it is none. */
+/** The host of a `Host` header's value or an origin, in lower case and without the port; null if it is invalid. */
 export function hostName(authority: string): string | null {
   const url = URL.parse(`http://${authority}`);
   if (url === null || url.pathname !== '/' || url.search !== '' || url.username !== '') return null;

@@ -16,7 +16,7 @@ export interface ConnectionLimitOptions {
   isProbe(path: string): boolean;
   /** Answers a connection that has not sent a request, and closes it. */
   refuse(socket: Duplex, error: GatewayError): void;
-  /** Told of each connection for which another one was closed or which was refused itself. */
+  /** Called with each connection for which another one was closed, or which was refused itself. */
   onCrowded?(): void;
 }
 
@@ -25,7 +25,7 @@ export interface ConnectionLimit {
   isBeyond(socket: Duplex): boolean;
   /** @throws GatewayError `too_many_connections` for a request on a connection beyond the limit */
   admit(request: IncomingMessage): void;
-  /** Says that the connection carries something else than requests from now on. */
+  /** Notes that the connection carries something other than requests from now on. */
   upgraded(socket: Duplex): void;
 }
 
@@ -67,7 +67,7 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
     }
     if (oldest === null) return false;
     regular.remove(oldest);
-    // One that was answered before is between two requests, where closing needs no words (RFC 9112, 9.5).
+    // One that was answered before is between two requests, and may be closed without a response (RFC 9112, 9.5).
     if (oldest.socket.bytesWritten > 0) oldest.socket.destroySoon();
     else refuse(oldest.socket, tooMany(max));
     return true;
@@ -140,7 +140,7 @@ export function connectionsFor(descriptors: number | null): number {
 
 /** How many files this process may have open (RLIMIT_NOFILE, getrlimit(2)); null where there is no limit. */
 function descriptorLimit(): number | null {
-  // As proc(5) has it: a report of the process takes a hundred times as long, at every start.
+  // In the format of proc(5): a report of the process takes a hundred times as long, at every start.
   const limits = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8') : '';
   const [, soft] = /^Max open files +(\w+) /m.exec(limits) ?? [];
   if (soft === undefined) return limitOfReport();
@@ -148,7 +148,7 @@ function descriptorLimit(): number | null {
 }
 
 function limitOfReport(): number | null {
-  // Its list of the network asks resolvers for names, which may take long, and it is not needed here.
+  // Its list of network interfaces resolves names, which may take long, and is not needed here.
   const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;
   report.excludeNetwork = true;
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };

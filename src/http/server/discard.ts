@@ -5,7 +5,7 @@ import type { BodyInParts } from '../response-sink.ts';
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * How long a sender that goes on beyond it may take to see the answer, in milliseconds. A connection that is closed with
+ * How long a client that continues to send may take to read the answer, in milliseconds. A connection that is closed with
  * bytes unread is reset, and a reset takes away what its peer has not read yet (RFC 9112, 9.6).
  */
 const UNREAD_MS = 2_000;

@@ -3,7 +3,7 @@ import type { ServerSink } from '../response-sink.ts';
 
 export interface Drain {
   started(): boolean;
-  /** Told whenever an exchange ended. */
+  /** Called whenever an exchange has ended. */
   advance(): void;
   start(server: Server, ms: number): Promise<void>;
 }

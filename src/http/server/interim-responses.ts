@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 /** As long as the head of a `100 Continue` may be; the usual one has 25 bytes. */
 const MAX_HEAD_BYTES = 16_384;
 const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
-/** As many bytes as tell a `100 Continue` from any other head. */
+/** As many bytes as distinguish a `100 Continue` from any other head. */
 const TELLING_BYTES = 13;
 const HEAD_END = Buffer.from('\r\n\r\n');
 /** How undici begins a request: as text, where bodies are bytes and the frames around them have no such line. */
@@ -43,7 +43,7 @@ export function skipContinueResponses(socket: Socket): void {
   };
 }
 
-/** The bytes behind any number of `100 Continue` heads; null while they may still be part of one. */
+/** The bytes after any number of `100 Continue` heads; null while they may still be part of one. */
 function withoutContinue(bytes: Buffer): Buffer | null {
   let rest = bytes;
   for (;;) {

@@ -42,7 +42,7 @@ export function readProxyHeader(socket: Socket, ready: () => void): void {
   socket.pause();
   let line = '';
   const read = (): void => {
-    // One byte at a time, so that nothing behind the line is taken.
+    // One byte at a time, so that nothing after the line is read.
     for (let byte = socket.read(1) as Buffer | null; byte !== null; byte = socket.read(1) as Buffer | null) {
       line += byte.toString('latin1');
       if (line.endsWith(LINE_END)) {
@@ -76,7 +76,7 @@ export function readProxyHeader(socket: Socket, ready: () => void): void {
       Object.defineProperty(socket, 'remoteAddress', { value: client.address });
       Object.defineProperty(socket, 'remotePort', { value: client.port });
     }
-    // Node throws for a Unix socket. The process behind it sees that the answer broke off, and resets its client.
+    // Node throws for a Unix socket. The process at the other end sees that the answer broke off, and resets its client.
     Object.defineProperty(socket, 'resetAndDestroy', { value: () => socket.destroy() });
     ready();
   };

@@ -28,7 +28,7 @@ interface OpenRequest {
   path: string;
 }
 
-/** Takes a connection that speaks HTTP/2 from its first byte on, with what came behind the preface. */
+/** Takes a connection that speaks HTTP/2 from its first byte on, with the bytes after the preface. */
 type TakeOver = (socket: Socket, behindPreface: Buffer) => void;
 
 /** Answers requests that Node's parser or timeouts gave up on, where the socket can still carry an answer. */
@@ -114,7 +114,7 @@ export function refuseLargeHead({ rawHeaders, url }: IncomingMessage, limitBytes
   if (bytes > limitBytes) throw headTooLarge(limitBytes);
 }
 
-/** `uri-host [ ":" port ]` (RFC 9112, 3.2, and RFC 3986, 3.2.2), as far as one character after the other tells. */
+/** `uri-host [ ":" port ]` (RFC 9112, 3.2, and RFC 3986, 3.2.2), as far as it can be checked character by character. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
 
 /**
@@ -146,7 +146,7 @@ function headTooLarge(limitBytes: number): GatewayError {
   );
 }
 
-/** As far as headers that tell one client from another may stand behind the request line. */
+/** How far after the request line the headers may be that distinguish clients. */
 const HEAD_BYTES = 8192;
 
 /**

@@ -11,7 +11,7 @@ export interface TextSocket {
   readonly draining: boolean;
   /** Sends one text message; after the close it is dropped. */
   send(text: string): void;
-  /** Told whenever all work is done, so that a draining server can close the connection. */
+  /** Called whenever all work is done, so that a draining server can close the connection. */
   settled(): void;
 }
 
@@ -19,7 +19,7 @@ export interface TextHandler {
   /** One whole message; `isText` is false for a binary one. */
   onMessage(bytes: Buffer, isText: boolean): void;
   onDrain(): void;
-  /** The peer is gone, whichever way. */
+  /** The connection is closed, for any reason. */
   onClose(): void;
   /** True while work is under way that a drain should wait for. */
   busy(): boolean;
@@ -74,7 +74,7 @@ interface Connection extends IndexedMember {
   socket: Duplex;
 }
 
-/** WebSockets of an HTTP server: handshakes, pings, limits and draining, and nothing of what is said on them. */
+/** WebSockets of an HTTP server: handshakes, pings, limits and draining, and nothing about the contents of messages. */
 export function createWebSockets({
   maxBytes,
   pingMs = PING_MS,
@@ -201,7 +201,7 @@ function listen(connection: Connection): void {
     connection.alive = true;
     connection.usedAt = performance.now();
     handler.onMessage(bytesOf(data), !isBinary);
-    // Who asks without reading is not asked on: the answers, refusals among them, would pile up here.
+    // A client that does not read its answers is not read from: they would pile up here.
     if (socket.writableNeedDrain) ws.pause();
   });
   ws.on('pong', () => {
@@ -215,10 +215,10 @@ function listen(connection: Connection): void {
   });
 }
 
-/** Pings a peer, gives up one that is gone, and closes one that has nothing to do. */
+/** Pings a peer, terminates it if it is gone, and closes it if it is idle. */
 function ping(connection: Connection, idleMs: number): void {
   const { alive, handler, socket, ws } = connection;
-  // A ping would stand behind what a slow peer has yet to take; whether one is gone that has, TCP finds out.
+  // A ping would wait behind the bytes that a slow peer has not read yet; whether that peer is gone, TCP finds out.
   if (socket.writableLength > 0) return;
   if (!alive) {
     ws.terminate();

@@ -35,7 +35,7 @@ const special: ReadonlySet<string> = new Set([
  * Reads the head of a request where no two readers could understand it in different ways; null for every other one, which
  * Node's parser has to judge: another method or version, a field that came twice or has a strange name, no or an odd
  * `Content-Length`, chunks, an upgrade, a client that closes the connection.
- * @param text the head as Latin-1, without the blank line behind it
+ * @param text the head as Latin-1, without the blank line after it
  */
 export function simpleHead(text: string): SimpleHead | null {
   if (!validLines.test(text)) return null;
@@ -66,9 +66,9 @@ export function simpleHead(text: string): SimpleHead | null {
 /** Reads the heads of one connection, as `simpleHead` does. */
 export type HeadReader = (text: string) => SimpleHead | null;
 
-/** A head that was read, and what a head with another length has of it. */
+/** The last head that was read, and its parts that a head with another length shares. */
 interface LastHead {
-  /** What stands before and behind the length. */
+  /** The text before and after the length. */
   before: string;
   after: string;
   head: SimpleHead;

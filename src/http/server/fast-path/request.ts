@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { ChunkyRequest } from '../request.ts';
 import type { SimpleHead } from './head.ts';
 
-/** Node's request, of which the head and perhaps the body are there from the beginning. */
+/** Node's request, whose head and perhaps body were read before. */
 export class SimpleRequest extends ChunkyRequest {
   /** The whole body, until something takes or reads it; null where some of it was still to come. */
   #whole: Buffer | null = null;

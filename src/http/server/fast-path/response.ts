@@ -7,14 +7,14 @@ import { STATUS_CODES } from '../node-http.ts';
 import { chunkOf, noSniff, ONE_PIECE_BYTES } from '../response.ts';
 import type { SimpleRequest } from './request.ts';
 
-/** How the end of an answer is told (RFC 9112, 6.3). */
+/** How the client finds the end of an answer (RFC 9112, 6.3). */
 type Framing = 'none' | 'length' | 'chunked';
 
 const LAST_CHUNK = '0\r\n\r\n';
 const [[NO_SNIFF, NO_SNIFF_VALUE]] = Object.entries(noSniff) as [[string, string]];
 
 export interface SimpleResponseOptions {
-  /** For how long a connection is kept for another request, in whole seconds, which its client is told. */
+  /** For how long a connection is kept for another request, in whole seconds, for the header `Keep-Alive`. */
   keepAliveSeconds: number;
   /** The time, as an HTTP date. */
   date(): string;
@@ -84,7 +84,7 @@ export class SimpleResponse extends EventEmitter implements ServerSink {
 
   write(bytes: Buffer | string, onSent?: () => void): boolean {
     const { socket } = this;
-    // What is written behind the end of a connection would destroy it, and with it what has not left yet.
+    // A write after the end of a connection would destroy it, together with everything that is not sent yet.
     if (!socket?.writable || this.writableEnded) {
       if (onSent !== undefined) process.nextTick(onSent);
       return false;
@@ -131,14 +131,14 @@ export class SimpleResponse extends EventEmitter implements ServerSink {
     this.socket?.destroy();
   }
 
-  /** Told that its connection takes more again. */
+  /** Called when its connection has room again. */
   roomAgain(): void {
     if (!this.writableNeedDrain) return;
     this.writableNeedDrain = false;
     this.emit('drain');
   }
 
-  /** Told that its connection is closed, and that nothing else will happen. */
+  /** Called when its connection is closed, as the last event. */
   close(): void {
     if (this.socket === null) return;
     this.destroyed = true;
@@ -146,7 +146,7 @@ export class SimpleResponse extends EventEmitter implements ServerSink {
     this.emit('close');
   }
 
-  /** A connection that did not take all of it closes, and tells so. */
+  /** Called when the system has taken all of it, or has failed to: then the connection closes, too. */
   #sent(error: Error | null | undefined): void {
     if (this.destroyed || error) return;
     this.writableFinished = true;
@@ -200,7 +200,7 @@ function writeLargeChunk(socket: Socket, bytes: Buffer | string, onSent?: () => 
 interface Head {
   text: string;
   framing: Framing;
-  /** What a field says of its connection; null where none does. */
+  /** The field that concerns the connection; null if there is none. */
   connection: 'kept' | 'closed' | null;
   hasDate: boolean;
   hasNoSniff: boolean;
