@@ -7,6 +7,7 @@ import { DAY_MS, HOUR_MS } from './sets.ts';
 import {
   amountBits,
   type Brief,
+  briefs,
   createCountsSum,
   encodeBrief,
   encodeCounts,
@@ -34,7 +35,8 @@ export async function numberValues(db: Db, at: number): Promise<void> {
 
 /** Counts the values of an hour's requests, which have numbers. @param at when it begins, in milliseconds since the epoch */
 export async function countHour(db: Db, kind: Store['kind'], at: number): Promise<CountedSpan> {
-  const counted = await countedIn(db, kind, valueAttributes, inHour(at));
+  const all = valueAttributes.map((attribute) => ({ attribute, brief: null }));
+  const counted = await countedIn(db, kind, all, inHour(at));
   return new Map(counted.map(({ attribute, counts }) => [attribute, encodeCounts(sorted(counts))]));
 }
 
@@ -48,11 +50,17 @@ export interface CountResult {
 
 type CountColumns = Readonly<Record<Exclude<keyof ValueCounts, 'numbers'>, readonly number[]>>;
 
+/** An attribute whose values are counted; with a brief, the columns that are not in it are 0. */
+export interface CountedAs {
+  attribute: ValueAttribute;
+  brief: Brief | null;
+}
+
 /** Counts the values of the requests for which a condition holds. */
 export async function countedIn(
   db: Db,
   kind: Store['kind'] | undefined,
-  attributes: readonly ValueAttribute[],
+  attributes: readonly CountedAs[],
   condition: RawBuilder<unknown>,
 ): Promise<CountResult[]> {
   const { rows } = await countsQuery(kind, attributes, condition).execute(db);
@@ -103,13 +111,31 @@ const bits = sql.join(
   sql` + `,
 );
 
+/** What is counted of each value, by column. */
+const amounts = {
+  requests: sql`count(*)`,
+  failed: sql`count(*) filter (where outcome_of = 'failed')`,
+  costs: sql`coalesce(sum(cast(cost_usd as numeric)), 0)`,
+  tokens: sql`sum(tokens)`,
+  known: bits,
+} as const satisfies Record<keyof CountColumns, RawBuilder<unknown>>;
+
+function amountsFor(brief: Brief | null): RawBuilder<unknown> {
+  const names: readonly string[] = brief === null ? Object.keys(amounts) : briefs[brief];
+  return sql.join(
+    Object.entries(amounts).map(
+      ([name, amount]) => sql`${names.includes(name) ? amount : sql`0`} as ${sql.ref(name)}`,
+    ),
+  );
+}
+
 function countsQuery(
   kind: Store['kind'] | undefined,
-  attributes: readonly ValueAttribute[],
+  attributes: readonly CountedAs[],
   condition: RawBuilder<unknown>,
 ) {
   const values = attributes.map(
-    (attribute) => sql`cast(${countedColumns[attribute]} as text) as ${sql.ref(attribute)}`,
+    ({ attribute }) => sql`cast(${countedColumns[attribute]} as text) as ${sql.ref(attribute)}`,
   );
   const tokens = sql.join(
     [...inputColumns, ...outputColumns].map((column) => sql`coalesce(${sql.ref(column)}, 0)`),
@@ -123,30 +149,28 @@ function countsQuery(
     ['numbers', 'requests', 'failed', 'costs', 'tokens', 'known', 'unnumbered'].map(list),
   );
   const each = attributes.map(
-    (
-      attribute,
-    ) => sql`select ${sql.lit(attribute)} as attribute, ${sql.ref(attribute)} as value, count(*) as requests,
-      count(*) filter (where outcome_of = 'failed') as failed,
-      coalesce(sum(cast(cost_usd as numeric)), 0) as costs, sum(tokens) as tokens, ${bits} as known
-      from counted group by 2`,
+    ({ attribute, brief }) => sql`select ${sql.lit(attribute)} as attribute, ${sql.ref(attribute)} as value,
+      ${amountsFor(brief)} from counted group by 2`,
   );
   // Each number is looked up by itself, by an index: joined, a server would read all numbers that there are, one for each key.
+  // Materialized, because it would look up each twice.
   return sql<CountsRow>`with counted as materialized (
       select ${sql.join(values)}, outcome as outcome_of, cost_usd, cache_savings_usd, routing_savings_usd, on_plan,
         ${tokens} as tokens
       from requests where ${condition}
+    ),
+    found as materialized (
+      select each_value.*, (
+        select counted_values.number from counted_values
+        where substr(counted_values.value, 1, 200) = substr(each_value.value, 1, 200)
+          and counted_values.value = each_value.value
+      ) as number
+      from (${sql.join(each, sql` union all `)}) as each_value
     )
     select attribute, ${lists} from (
       select attribute, case when value is null then 0 else number end as numbers,
         requests, failed, costs, tokens, known, case when number is null then value end as unnumbered
-      from (
-        select each_value.*, (
-          select counted_values.number from counted_values
-          where substr(counted_values.value, 1, 200) = substr(each_value.value, 1, 200)
-            and counted_values.value = each_value.value
-        ) as number
-        from (${sql.join(each, sql` union all `)}) as each_value
-      ) as found
+      from found
     ) as numbered group by attribute`;
 }
 

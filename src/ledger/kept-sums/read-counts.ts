@@ -67,7 +67,8 @@ export async function countedValues(
     ),
     sql` or `,
   );
-  const rest = gaps.length === 0 ? [] : await countedIn(store.db, store.kind, attributes, sql`(${inGaps})`);
+  const countedAs = [...sums].map(([attribute, { brief }]) => ({ attribute, brief }));
+  const rest = gaps.length === 0 ? [] : await countedIn(store.db, store.kind, countedAs, sql`(${inGaps})`);
   const counted = new Map<ValueAttribute, CountedValues>();
   for (const [attribute, sum] of sums)
     counted.set(
@@ -127,7 +128,8 @@ interface CountedSpans {
 
 interface SpansSum {
   sum: CountsSum;
-  isBrief: boolean;
+  /** Whose columns alone are complete, where some of the counts were briefs. */
+  brief: Brief | null;
 }
 
 /** Adds up the counts of hours: of longer spans where there are some, and of these the longest. */
@@ -139,7 +141,7 @@ async function sumOfSpans(
 ): Promise<SpansSum> {
   const sum = createCountsSum();
   const left = new Set(hours);
-  let isBrief = false;
+  let added: Brief | null = null;
   const addFrom = async (name: string, stepMs: number, starts: readonly number[], ofBrief?: Brief) => {
     const whole = starts.filter((at) => hoursOf(at, stepMs).every((hour) => left.has(hour)));
     for (let start = 0; start < whole.length; start += SPANS_AT_ONCE)
@@ -151,7 +153,7 @@ async function sumOfSpans(
       )) {
         sum.addBytes(bytesOf(counts), ofBrief);
         for (const hour of hoursOf(at, stepMs)) left.delete(hour);
-        isBrief ||= ofBrief !== undefined;
+        added = ofBrief ?? added;
         await setImmediate();
       }
   };
@@ -168,7 +170,7 @@ async function sumOfSpans(
   await addFrom(attribute, DAY_MS, days());
   for (const stepMs of rollupStepsBetween(HOUR_MS, DAY_MS)) await addRollups(stepMs);
   await addFrom(attribute, HOUR_MS, [...left]);
-  return { sum, isBrief };
+  return { sum, brief: added };
 }
 
 /** The hours of a span. */
@@ -194,7 +196,7 @@ function countsAt(
 /** Adds what was counted of requests. Values that have no number yet get one for the time being. */
 function withRest(
   { db }: LedgerReader,
-  { isBrief, sum }: SpansSum,
+  { brief, sum }: SpansSum,
   rest: CountResult | undefined,
 ): CountedValues {
   const unnumbered = new Map<number, string>();
@@ -210,7 +212,7 @@ function withRest(
   }
   return {
     counts: sum.sum(),
-    isBrief,
+    isBrief: brief !== null,
     async valuesOf(numbers) {
       const values = new Map<number, string | null>([[0, null], ...unnumbered]);
       const wanted = numbers.filter((number) => !values.has(number));
