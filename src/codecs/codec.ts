@@ -100,7 +100,7 @@ export interface ConversationCodec {
     unencodable?: Concept[],
     written?: WrittenTools | null,
   ): JsonObject;
-  /** Marks of what to keep in the prompt cache that a request may have; any number where nothing is said. */
+  /** How many cache marks a request may have; any number if absent. */
   mostCacheMarks?: number;
   /**
    * The encoded request with marks of what the vendor shall keep in its prompt cache, where the client set none; absent
@@ -113,13 +113,13 @@ export interface ConversationCodec {
   reader(): PartReader;
   writer(context: AnswerContext): PartWriter;
   names: ConceptNames;
-  /** What its clients may ask for besides, in their words: it is read, and no request is written with it. */
+  /** Further fields that its clients may send: they are read, and never written. */
   acceptedOnly?: ConceptNames;
-  /** Other words that requests have for the same. */
+  /** Other field names that requests use for the same concepts. */
   otherWords?: ConceptWords;
   /** What `decodeRequest` reads inside the request's own fields; all the rest is named. */
   readable: Readable;
-  /** How `readable` and the words spell a field that may be written in several ways. */
+  /** The spelling in `readable` of a field that may be written in several ways. */
   spelling?(name: string): string;
   /** Whether an encoded request has a turn of the user that the client did not write; absent where none is put in. */
   addsTurn?(request: JsonObject): boolean;
@@ -133,13 +133,13 @@ export interface ConversationCodec {
   searchCalls: boolean;
   /** Whether an answer of an earlier turn can hold pictures. */
   answerImages: boolean;
-  /** Whether a message of the assistant that stands last is gone on with. `dialect`: that differs between servers. */
+  /** Whether the model continues a last message of the assistant. `dialect`: that differs between servers. */
   prefill: boolean | 'dialect';
   /** The encoded request with what else has to fit below its bound, which was lowered to `most`; absent where nothing has to. */
   fitOutputCap?(request: JsonObject, most: number): JsonObject;
   /** Which half passes texts on without looking into them; absent where neither does. */
   opaqueText?: 'read' | 'written';
-  /** Whether tools with free text and groups of tools can be said; else they are carried as plain functions. */
+  /** Whether the format has custom tools and groups of tools; otherwise they are carried as plain functions. */
   tools: { custom: boolean; namespaces: boolean; name: RegExp; maxName: number };
 }
 

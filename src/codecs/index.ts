@@ -12,7 +12,7 @@ import { rerank } from './rerank/codec.ts';
 import type { Codec } from './wire-codec.ts';
 import type { WireFormat } from './wire-format.ts';
 
-/** Of those that take part in translation, the one that says most and is served best first: it is preferred as the one to translate into. */
+/** Of the formats that are translated, the one that can express most and is served best first: it is preferred as the target of a translation. */
 const byFormat = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,

@@ -8,7 +8,7 @@ export const CACHE_CONTROL = 'cache_control';
 export interface RequestFields {
   /** How many tokens an answer may have. */
   outputCap?: readonly string[];
-  /** How many answers are asked for, each as long as it may be; of several the largest counts. */
+  /** How many answers are requested, each with the full token limit; of several fields the largest counts. */
   answers?: readonly string[];
   /** A list of prompts, each of which is answered by itself. */
   prompts?: string;

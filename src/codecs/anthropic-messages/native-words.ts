@@ -1,7 +1,7 @@
 import { textOf } from '../json/values.ts';
 import type { MessageBlock } from './wire.ts';
 
-/** What a block that only this vendor has says in words; null when words cannot say it. */
+/** The text for a block that only this vendor has; null if text cannot express it. */
 export function wordsOf(type: string, block: MessageBlock): string | null {
   switch (type) {
     case 'document':
@@ -16,7 +16,7 @@ export function wordsOf(type: string, block: MessageBlock): string | null {
   }
 }
 
-/** Fields that only the vendor can read, or that are no part of what was said. */
+/** Fields that only the vendor can read, or that are not content. */
 const unreadable: ReadonlySet<string> = new Set(['type', 'id', 'tool_use_id', 'cache_control', 'caller']);
 
 function readable(key: string, value: unknown): unknown {

@@ -17,7 +17,7 @@ export function searchedBy(block: MessageBlock): string | null {
   return block.type === RESULT ? textOf(block.tool_use_id) : null;
 }
 
-/** What one of the two blocks says in words; null for any other block. */
+/** The text for one of the two blocks; null for any other block. */
 export function searchText(block: MessageBlock): string | null {
   return isSearchCall(block) || searchedBy(block) !== null ? wordsOf(textOf(block.type), block) : null;
 }

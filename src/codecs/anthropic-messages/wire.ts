@@ -30,7 +30,7 @@ export type MessageParam = {
   content?: unknown;
 };
 
-/** A block of content: what is said, thought, called, given back and shown, in requests and answers. */
+/** A block of content in requests and answers: text, thinking, a call, a result, an image … */
 export type MessageBlock = {
   type?: unknown;
   id?: unknown;
@@ -202,7 +202,7 @@ export type MessagesError = {
   message?: unknown;
 };
 
-/** What the vendor's search was asked, and what it found. */
+/** The query of the vendor's search, and its results. */
 export type SearchInput = {
   query?: unknown;
 };

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../json/values.ts';
 
-/** Who says an entry in the list of turns. */
+/** The side that an entry in the list of turns belongs to. */
 export type Side = 'answer' | 'question';
 
 /** How a format writes both sides of an exchange: answers with their calls, and results with the user's text. */

@@ -6,7 +6,7 @@ export interface ErrorInAnswer {
   message: string;
   /** The vendor's own, as text; '' where it has none. */
   code: string;
-  /** The HTTP status that it deserves; null where the code says nothing of it. */
+  /** The HTTP status that fits it; null if the code does not determine one. */
   status: number | null;
 }
 
@@ -118,7 +118,7 @@ const shapes: readonly Shape[] = [
   },
 ];
 
-/** Fields that hold what was asked for, in any format. */
+/** Fields that contain the requested output, in any format. */
 const answers = [
   'choices',
   'output',
@@ -144,7 +144,7 @@ export function errorInAnswer(body: JsonObject): ErrorInAnswer | null {
   return null;
 }
 
-/** A sentence in place of an answer is none. */
+/** Whether a body has an answer. A text in place of a list or an object is none, except in the field `text`. */
 function hasAnswer(body: JsonObject): boolean {
   return answers.some((name) => {
     const value = body[name];

@@ -6,7 +6,7 @@ import type { FilePart, Part, TextPart, ToolResultPart } from '../model/conversa
 const TEXT_TYPES =
   /^(text\/|application\/((.+\+)?(json|xml|yaml)|x-(yaml|sh|httpd-php)|toml|javascript|typescript|sql|jsonl|x-ndjson)(;|$))/i;
 
-/** Whether all that a document says is text. */
+/** Whether the whole content of a document is text. */
 export function isTextFile({ source }: Pick<FilePart, 'source'>): boolean {
   return source.kind === 'text' || (source.kind === 'data' && TEXT_TYPES.test(source.mediaType));
 }
@@ -20,7 +20,7 @@ export function textOfFile(file: FilePart): string | null {
   return name === undefined ? text : `${name}:\n\n${text}`;
 }
 
-/** Parts for a format without documents: those that are text are said. */
+/** Parts for a format without documents: text documents become text. */
 export function withFilesAsText(parts: readonly Part[]): Part[] {
   return parts.map((part) => {
     if (part.type === 'tool-result') return { ...part, parts: filesAsResultText(part.parts) };

@@ -21,7 +21,7 @@ export function encryptedReasoningOf(signature: string): EncryptedReasoning | nu
   );
 }
 
-/** The thought that was embedded with its signature; empty where there is none. */
+/** The thought that was embedded with its signature; empty if there is none. */
 export function thoughtIn(signature: string): string {
   return extractWithThought(signature)?.thought ?? '';
 }

@@ -3,7 +3,7 @@
  * camel case (`wire-names.ts`). For the rules of such types see `openai-chat/wire.ts`.
  */
 export type GeminiRequest = {
-  /** These two stand for what the path says. */
+  /** These two hold what the path contains. */
   model?: unknown;
   stream?: unknown;
   contents?: unknown;

@@ -27,7 +27,7 @@ export function relayedHistory(
   const { carried } = history;
   const isSigning = history.signsThoughts?.(rules.dialect) === true;
   const begins = [...carried.begins, ...(isSigning ? ['"'] : [])];
-  // Encrypted reasoning that was carried is rarer than the names that bear one, and found sooner.
+  // Embedded encrypted reasoning is rarer than the names of its fields, and found faster.
   const mayBeEncrypted = begins.some((begin) => containNeedle(pieces, cachedNeedle(begin)));
   const strips = mayBeEncrypted && carried.names.some((name) => holds(pieces, name, begins));
   const own = history.own?.(rules);
@@ -54,7 +54,7 @@ function isCarried(text: string): boolean {
   return extractEncryptedReasoning(text) !== null || extractWithThought(text) !== null;
 }
 
-/** Longer than a field's name, its colon and the beginning of encrypted reasoning. */
+/** Longer than a field's name, its colon and the beginning of encrypted reasoning, in bytes. */
 const SEAM = 64;
 
 const needles = new Map<string, Needle>();

@@ -54,7 +54,7 @@ export class JsonCursor {
     if (!this.#isObject && bytes[open] !== OPEN_LIST) this.fault = { reason: 'invalid', at: open };
   }
 
-  /** Goes on to the next field or element. False at the end, and where what follows is no JSON. */
+  /** Moves to the next field or element. False at the end, and if invalid JSON follows. */
   next(): boolean {
     if (this.fault !== null || this.close !== -1) return false;
     const bytes = this.#bytes;
@@ -85,7 +85,7 @@ export class JsonCursor {
     return true;
   }
 
-  /** The index after the value; -1 where it is none. */
+  /** The index after the value; -1 if it is invalid. */
   end(): number {
     if (this.#end !== -1 || this.fault !== null) return this.#end;
     if (this.#maxDepth === null) this.#end = balancedEnd(this.#bytes, this.start);

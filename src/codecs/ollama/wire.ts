@@ -43,7 +43,7 @@ export type ToolCall = {
   function?: unknown;
 };
 
-/** What a call says; some servers write it without the `function` around it. */
+/** The fields of a call; some servers write them without the `function` around them. */
 export type Called = {
   name?: unknown;
   arguments?: unknown;

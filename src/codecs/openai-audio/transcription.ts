@@ -10,7 +10,7 @@ const hasCounts = (counts: JsonObject) =>
 const inBody: UsageSearch = { kind: 'body', maxDepth: 1, accepts: hasCounts };
 const inStream: UsageSearch = { kind: 'stream', maxDepth: 1, accepts: hasCounts };
 
-/** Where `verbose_json` says how long the recording is: before its text. */
+/** The bytes in which `verbose_json` has the duration: before the text. */
 const DURATION_WITHIN = 512;
 const DURATION = /"duration"\s*:\s*"?(\d+(?:\.\d+)?)/;
 

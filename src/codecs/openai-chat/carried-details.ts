@@ -88,7 +88,7 @@ export function carriedIn(
     hasThought ||= thought !== '';
   }
   if (first === null) return byCall;
-  // Encrypted reasoning without its words: the message has them.
+  // Encrypted reasoning without its text, which the message has.
   if (!hasThought) first.text = reasoningIn(message);
   if (!byCall.has(null)) byCall.set(null, []);
   return byCall;

@@ -52,7 +52,7 @@ export function reasoningIn(message: ChatMessage): string {
     .join('');
 }
 
-/** The words of a `thinking` part: a text, or a list of texts. */
+/** The text of a `thinking` part, which is a string or a list of texts. */
 export function thinkingText(thinking: unknown): string {
   if (typeof thinking === 'string') return thinking;
   return listOf(thinking)

@@ -66,13 +66,13 @@ export function nameIn(call: ToolCall): string {
   return textOf(objectOf<Called>(call[kindOf(call)]).name);
 }
 
-/** Google's signature of the thoughts before a call, as its own chat surface has it ("Thought signatures", OpenAI compatibility). */
+/** Google's signature of the thoughts before a call, in the format of its own chat API ("Thought signatures", OpenAI compatibility). */
 export function signatureOfCall(call: Signable): EncryptedReasoning | null {
   const { google } = objectOf<ExtraContent>(call.extra_content);
   return encryptedReasoningOf(textOf(objectOf<GoogleExtra>(google).thought_signature));
 }
 
-/** A call's fields that bear such encrypted reasoning. */
+/** The fields of a call that contain such encrypted reasoning. */
 export function signatureFields(thought_signature: string | null): Signable {
   return thought_signature === null ? {} : { extra_content: { google: { thought_signature } } };
 }

@@ -131,7 +131,7 @@ export type ToolCall = {
   arguments?: unknown;
 } & Signable;
 
-/** What a call says of its function or of its custom tool. */
+/** The fields of a call for its function or its custom tool. */
 export type Called = {
   name?: unknown;
   arguments?: unknown;

@@ -33,7 +33,7 @@ export type ResponsesRequest = {
   prompt?: unknown;
 };
 
-/** An item of the input or of the output: a message, a reasoning, a call, a result, and what the vendor's own tools leave. */
+/** An item of the input or of the output: a message, a reasoning, a call, a result, and the items of the vendor's own tools. */
 export type ResponsesItem = {
   type?: unknown;
   id?: unknown;

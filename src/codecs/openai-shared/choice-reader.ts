@@ -11,7 +11,7 @@ import type { ChoiceChunk, WireChoice } from './wire.ts';
 export interface ChoiceAnswer {
   /** Whether a choice has come. */
   readonly answered: boolean;
-  /** Whether it was said why the answer ended. */
+  /** Whether there was a finish reason. */
   readonly finished: boolean;
   /** Whether its usage was reported. */
   readonly counted: boolean;

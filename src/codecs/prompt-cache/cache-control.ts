@@ -23,7 +23,7 @@ function isMarked({ cache_control: mark }: JsonObject): boolean {
 
 const FIVE_MINUTES = 300;
 
-/** A mark as Anthropic writes it; no field where there is none. */
+/** A mark in Anthropic's format; no field without a mark. */
 export function cacheControl({ cache }: { cache?: CacheMark | undefined }): JsonObject {
   if (cache === undefined) return {};
   const ttl = cache.ttl === null ? {} : { ttl: cache.ttl > FIVE_MINUTES ? '1h' : '5m' };
@@ -52,7 +52,7 @@ function markedIn({ messages, system, tools }: Conversation): object[] {
   const places: object[] = [...tools, ...system];
   for (const { parts } of messages)
     for (const part of parts) {
-      // A result ends behind its parts.
+      // A result ends after its parts.
       if (part.type === 'tool-result') places.push(...part.parts);
       places.push(part);
     }

@@ -8,7 +8,7 @@ import { outputRulesFor, rulesFor, type SchemaRuleName } from './targets.ts';
 
 export interface FittedTools {
   tools: Tool[];
-  /** For tools whose arguments are to be brought back. */
+  /** For tools whose arguments have to be converted back. */
   plans: ReadonlyMap<Tool, RestorePlan>;
 }
 

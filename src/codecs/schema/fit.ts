@@ -168,7 +168,7 @@ const bounds: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'minItems
 /** The schema of keywords that the target accepts; the others are written into the description. */
 function withSupportedKeywords(schema: JsonObject, { lost, rules }: Walk): JsonObject {
   const takes = (key: string, value: unknown) =>
-    // Until it is said in the target's own way.
+    // Until it is written in the target's own way.
     (accepts(rules, key) || (key === 'nullable' && value === true)) &&
     (key !== 'format' || rules.formats === null || rules.formats.has(String(value))) &&
     (rules.largestBound === null || !bounds.has(key) || Number(value) <= rules.largestBound);

@@ -26,7 +26,7 @@ const schemaMaps: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ]);
 
-/** What a schema of no keywords but these says of the value: nothing. */
+/** Keywords that do not constrain the value. */
 export const annotations: ReadonlySet<string> = new Set([
   'description',
   'title',
@@ -59,7 +59,7 @@ export const silent: ReadonlySet<string> = new Set([
 export const typeNames = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const;
 export type TypeName = (typeof typeNames)[number];
 
-/** Keywords that only bear on values of one kind, which is what they tell of a schema without a type. */
+/** Keywords that apply to values of one type only, by which the type of a schema without one is inferred. */
 export const typeOfKeyword: ReadonlyMap<string, TypeName> = new Map<string, TypeName>([
   ...[
     'properties',

@@ -71,7 +71,7 @@ export function resolver(root: JsonObject, lost: Lost): (schema: JsonObject) => 
   };
 }
 
-/** Tells the references that lead to a schema of `root`; by what else than a path they lead is not looked at. */
+/** Recognizes the references that lead to a schema of `root` by a path; other kinds are not resolved. */
 export function references(root: JsonObject): (reference: unknown) => boolean {
   return (reference) =>
     typeof reference === 'string' &&
@@ -79,7 +79,7 @@ export function references(root: JsonObject): (reference: unknown) => boolean {
     (!reference.startsWith('#/') || leadsTo(root, reference) !== null);
 }
 
-/** What a cut reference still says: its kind, and what it is for. */
+/** The keywords that remain of a cut reference: its type and its description. */
 function stub({ description, type }: JsonObject): JsonObject {
   return {
     type: typeof type === 'string' ? type : 'object',

@@ -12,9 +12,9 @@ export interface SchemaRules {
   references: 'keep' | 'inline' | 'recursive';
   /** `object`: an object at the root, and no other schemas to combine it with. */
   root: 'any' | 'object';
-  /** `list`: a schema may name several types. `one`: one, and null is said by `nulls`. */
+  /** `list`: a schema may name several types. `one`: one, and `nulls` shows how null is allowed. */
   types: 'list' | 'one';
-  /** How a schema of one type says that null will do as well. */
+  /** How a schema of one type allows null as well. */
   nulls: 'keyword' | 'branch';
   /** Whether every schema must say its type. */
   typed: boolean;

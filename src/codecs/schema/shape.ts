@@ -9,7 +9,7 @@ import { accepts, type SchemaRules } from './rules.ts';
  * gives the same schema back when there is nothing to do, and is done once when done twice.
  */
 
-/** A schema that came as true or false, or is none at all. */
+/** A schema that is true or false, or invalid. */
 export function asSchema(schema: unknown): JsonObject {
   if (isObject(schema)) return schema;
   return schema === false ? { not: {} } : {};
@@ -79,7 +79,7 @@ function isNullAlone(branch: unknown): boolean {
   );
 }
 
-/** Types in lower case, one of them alone as a text, and null among them where `nullable` said so. */
+/** Types in lower case, a single one as a string, with null among them if `nullable` is set. */
 export function plainTypes(schema: JsonObject): JsonObject {
   const types: string[] = typesOf(schema);
   const { anyOf, nullable, ...rest } = schema;
@@ -191,7 +191,7 @@ export function tuples(schema: JsonObject, rules: SchemaRules, lost: Lost): Json
   );
 }
 
-/** The types of a schema that names none, by what else it says; none when it says nothing of them. */
+/** The types of a schema without `type`, inferred from its other keywords; empty if they show none. */
 function inferredTypes(schema: JsonObject): TypeName[] {
   if (Array.isArray(schema['enum'])) return enumTypes(schema['enum']);
   if ('const' in schema) return enumTypes([schema['const']]);
@@ -207,7 +207,7 @@ function enumTypes(values: readonly unknown[]): TypeName[] {
 /** The types of any value, for a target that requires a type. */
 const anyTypes: readonly TypeName[] = ['string', 'number', 'boolean', 'object', 'array'];
 
-/** The schema with a type: for every target that of an object or an array that goes without saying, for some any. */
+/** The schema with a type: that of an implied object or array for every target, any other for some targets. */
 export function typed(schema: JsonObject, rules: SchemaRules): JsonObject {
   if (['type', 'anyOf', 'oneOf', 'allOf', '$ref'].some((key) => key in schema)) return schema;
   const impliedTypes = inferredTypes(schema);

@@ -78,7 +78,7 @@ function isNull(branch: unknown): boolean {
   );
 }
 
-/** Several types as `anyOf`, each with the keywords that bear on it. */
+/** Several types as `anyOf`, each with the keywords that apply to it. */
 function split(schema: JsonObject): JsonObject {
   const types = typesOf(schema);
   if (types.length < 2) return schema;

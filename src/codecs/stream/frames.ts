@@ -77,7 +77,7 @@ export function judgeEnd<T>(
 ): T | null {
   if (tail.length > NEAR_END) {
     const near = framesIn(tail.subarray(tail.length - NEAR_END));
-    // A long error record may stand before the last frame; with that frame alone the whole tail must tell.
+    // A long error record may be before the last frame; if the tail has only that frame, the whole tail is searched.
     const verdict = near.length < 2 ? null : judge(near);
     if (verdict !== null) return verdict;
   }

@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from '../json/values.ts';
 import type { PartReader } from '../model/stream-part.ts';
 import type { RequestTranslation } from './request.ts';
 
-/** An answer to be read, and what the request that it answers says about it. */
+/** An answer to be read, and the parts of its request that it depends on. */
 export interface AnswerRoute extends Pick<RequestTranslation, 'tools' | 'oneCall' | 'allowedTools'> {
   /** The format in which it comes. */
   codec: Pick<TranslationCodec, 'conversation'>;
@@ -25,7 +25,7 @@ export function clientParts({ allowedTools, codec, oneCall, owner, tools }: Answ
   return oneCall ? onlyFirstCall(allowed) : allowed;
 }
 
-/** Whether a whole answer reports a failure: an object, words alone as Ollama has them, or a vendor's own fields. */
+/** Whether a whole answer reports a failure: an object, a string as Ollama writes it, or a vendor's own fields. */
 export function reportsError(body: JsonObject): boolean {
   const { error } = body;
   return isObject(error) || (typeof error === 'string' && error !== '') || errorInAnswer(body) !== null;

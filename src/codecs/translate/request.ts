@@ -51,7 +51,7 @@ export interface RequestTranslation {
   body: JsonObject;
   /** The conversation that it stands for. */
   conversation: Conversation;
-  /** What the target cannot say, in the client's words, in order. */
+  /** What the target cannot express, under the client's names, in order. */
   dropped: string[];
   /** The bound of the answer that the client set and the target does not take, and what it is now: `max_tokens=8192`. */
   lowered: string | null;
@@ -129,7 +129,7 @@ function unreadIn(request: JsonObject, { from, shared, to, unknownTurns }: Reque
   return [...shared.unread, ...unread({ [turns]: unknownTurns ?? request[turns] })];
 }
 
-/** What may not be said of the prompt cache: marks that were refused, and a key that only marks would speak for. */
+/** The concepts of the prompt cache that may not be written: marks that were refused, and a key that only marks would justify. */
 function unwantedAt(
   { conversation }: TranslationCodec,
   { marks, refused }: { marks: boolean; refused: readonly string[] },

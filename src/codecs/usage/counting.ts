@@ -6,7 +6,7 @@ export interface Counting {
   path: string;
   /** The body that asks, from the request that is to be counted. */
   ask(request: JsonObject, model: string): JsonObject;
-  /** The count in an answer; null when there is none. */
+  /** The count in an answer; null if there is none. */
   read(answer: JsonObject): number | null;
   write(tokens: number): JsonObject;
 }

@@ -8,7 +8,7 @@ export interface TextFieldSearch extends Pick<UsageSearch, 'kind' | 'maxDepth'> 
   key: Needle;
 }
 
-/** The words that are looked for (tiers, finish reasons) are short. */
+/** The values that are searched for (tiers, finish reasons) are short. */
 const MAX_LITERAL = 64;
 /** Fields looked at before giving up, so that a hostile answer cannot make the search quadratic. */
 const MAX_TRIES = 64;

@@ -9,7 +9,7 @@ export interface InclusiveCounts {
   cached: number;
   written: number;
   audioInput: number;
-  /** All output; some vendors leave reasoning out of it, as `total` shows. */
+  /** All output; some vendors exclude reasoning from it, as `total` shows. */
   completion: number;
   /** Null when the vendor does not report it. */
   reasoning: number | null;
@@ -50,7 +50,7 @@ function withReasoning(counts: InclusiveCounts): { completion: number; reasoning
   const { prompt, cached, written, completion, reasoning, total } = counts;
   const beyond = total === null ? 0 : Math.max(0, total - prompt - completion);
   if (reasoning === null) {
-    // A vendor whose prompt leaves out the cached part has a greater total for that reason.
+    // If a vendor excludes the cached part from its prompt, the total is greater for that reason.
     const hidden = beyond === cached + written ? 0 : beyond;
     return { completion: completion + hidden, reasoning: hidden };
   }

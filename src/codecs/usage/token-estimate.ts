@@ -1,7 +1,7 @@
 import { estimateTokenCount } from 'tokenx';
 import type { Conversation, Part, Tool } from '../model/conversation.ts';
 
-/** What a message or a tool costs beside its words: roles, names of fields, brackets. */
+/** The tokens of a message or a tool beside its text: roles, field names, brackets. */
 const PER_MESSAGE = 4;
 const PER_TOOL = 8;
 /** A picture of a usual size (Anthropic's guide to vision: width × height / 750, about 1,600 at most). */

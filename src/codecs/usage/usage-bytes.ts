@@ -76,7 +76,7 @@ export function firstUsage(bytes: Uint8Array, search: UsageSearch): UsageMatch |
   return null;
 }
 
-/** The index of the brace that opens the value of the key that ends at `end`, or -1 when its value is no object. */
+/** The index of the brace that opens the value of the key that ends at `end`, or -1 if its value is not an object. */
 function valueOpen(bytes: Uint8Array, end: number): number {
   const open = valueStart(bytes, end);
   return bytes[open] === OPEN_OBJECT ? open : -1;

@@ -73,7 +73,7 @@ function takeTextApart(block: MessageBlock, text: string): { opening: MessageBlo
 
 interface BlockSoFar {
   block: MessageBlock;
-  /** Input as JSON text, once a delta brought some. */
+  /** The input as JSON text, after its first delta. */
   input: string | null;
 }
 

@@ -30,7 +30,7 @@ export function encodeError(error: GatewayError, requestId: string): Record<stri
   };
 }
 
-/** An error of its shape: the SDKs tell one by its type. */
+/** An error in the vendor's shape: the SDKs recognize it by its type. */
 export function errorBody(json: JsonObject): JsonObject | null {
   const { error, type }: MessagesEvent = json;
   const errorObject = objectOf<MessagesError>(error);

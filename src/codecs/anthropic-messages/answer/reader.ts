@@ -26,7 +26,7 @@ interface OpenBlock {
   kind: 'text' | 'reasoning' | 'tool-call' | 'native';
   /** The block of its start event. */
   start: MessageBlock;
-  /** Input as JSON text, as far as deltas brought it. */
+  /** The input as JSON text, from the deltas so far. */
   input: string;
   signature: string;
 }
@@ -61,7 +61,7 @@ class MessagesReader implements PartReader {
   #fault: string | null = null;
   /** Calls of the vendor's search that wait for what they found. */
   readonly #searches = new Map<string, MessageBlock>();
-  /** Why the vendor refused, in its words. */
+  /** The vendor's explanation of a refusal. */
   #explanation = '';
 
   push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
@@ -157,7 +157,7 @@ class MessagesReader implements PartReader {
     }
   }
 
-  /** A block that was not announced is what its first delta says. */
+  /** A block without a start event has the kind of its first delta. */
   #announced(index: number | null, delta: BlockDelta): StreamPart[] {
     const type = announcing[textOf(delta.type)];
     if (this.#open.has(index) || type === undefined) return [];

@@ -50,7 +50,7 @@ function isEmptyBlock(block: MessageBlock): boolean {
 /** The first terminal event decides; what follows it is noise. */
 function judge(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | null {
   for (const frame of frames) {
-    // Generated text cannot hold these words in bare quotes, so that most frames need no parsing.
+    // Generated text cannot contain these words in unescaped quotes, so that most frames need no parsing.
     if (frame.event !== 'error' && !/"(?:message_stop|error|base_resp|error_code|code)"/.test(frame.data))
       continue;
     const meaning = classify(frame);

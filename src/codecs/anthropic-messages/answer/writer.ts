@@ -225,7 +225,7 @@ class MessagesWriter implements PartWriter {
     ];
   }
 
-  /** What was written says more than the upstream's reason. */
+  /** The content that was written decides before the upstream's reason. */
   #stopReason(reason: EndReason): string {
     if (this.#cut && !cutsOff(reason)) return 'max_tokens';
     if (reason === 'stop' && this.#calls > 0) return 'tool_use';

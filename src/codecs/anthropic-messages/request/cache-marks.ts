@@ -5,7 +5,7 @@ import type { MessageBlock, MessageParam, MessagesRequest, ToolOffer } from '../
 
 /** From a mark the vendor looks for what earlier requests stored at so many blocks, its own included ("Prompt caching"). */
 const LOOK_BACK = 20;
-/** Blocks that bear no mark. */
+/** Blocks that cannot have a mark. */
 const unmarkable: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
 const isLoaded = (tool: unknown) => isObject(tool) && objectOf<ToolOffer>(tool).defer_loading !== true;
 

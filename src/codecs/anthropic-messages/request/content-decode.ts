@@ -111,7 +111,7 @@ function imageBlock(block: MessageBlock, path: string): ImagePart {
   return { type: 'image', source, ...cacheOf(block) };
 }
 
-/** A document. What the client says about it is a text before it; one with images in it has no like elsewhere. */
+/** A document. Its title and context become a text before it; other formats have no documents with images. */
 function documentBlock(block: MessageBlock, path: string): Part[] {
   const sourceObject: BlockSource | null = objectAt(block, 'source', `${path}.source`);
   if (sourceObject?.type === 'content' && !isAllText(sourceObject.content))
@@ -132,7 +132,7 @@ function documentBlock(block: MessageBlock, path: string): Part[] {
   ];
 }
 
-/** What a document says whose pictures stand among its texts, one by one. */
+/** The content of a document that consists of texts and images. */
 function partsOfDocument(block: MessageBlock, path: string): Part[] {
   const source = objectOf<BlockSource>(block.source);
   const captions = [block.title, block.context].map(textOf).filter((text) => text !== '');

@@ -69,7 +69,7 @@ export function encodeRequest(
   const { temperature, top_k, top_p } = sampling(conversation, thinking.on);
   const request: MessagesRequest = {
     model: conversation.model,
-    // Thinking counts towards the bound, which must leave room for an answer.
+    // Thinking counts towards the token limit, which must leave room for an answer.
     max_tokens: budget >= cap ? budget + cap : cap,
     system: system.length === 0 ? undefined : system,
     messages,

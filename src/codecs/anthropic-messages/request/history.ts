@@ -73,7 +73,7 @@ function lastAnswer(messages: Buffer): MessageBlock[] {
   return listOf(last.content).map(objectOf);
 }
 
-/** Searches in words, and texts without the passages that they rest on: what was found is encrypted for one vendor. */
+/** The request with searches as text, and without citations: the pages that were found are encrypted for one vendor. */
 function withoutFoundPages(request: Buffer): Buffer {
   return rewriteField(request, 'messages', (list) =>
     rewriteElements(list, (message) => rewriteField(message, 'content', withoutPages)),

@@ -7,18 +7,18 @@ import type { Concept } from '../../model/concept.ts';
 export interface ModelTraits {
   /** `budget`: only a number of tokens. `adaptive`: only the model's own measure. */
   thinking: 'none' | 'budget' | 'either' | 'adaptive';
-  /** Words for effort that are taken, from least to most. */
+  /** The efforts that are accepted, from least to most. */
   efforts: readonly string[];
   /** Whether temperature, top_p and top_k are taken. */
   sampling: boolean;
-  /** Whether thinking is turned off by saying so, rather than by saying nothing. */
-  saysOff: boolean;
+  /** Whether thinking must be disabled explicitly: without the field the model thinks. */
+  needsExplicitOff: boolean;
 }
 
 const allEfforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** For a name without a version: another vendor's model, or an alias. */
-const unknown: ModelTraits = { thinking: 'either', efforts: allEfforts, sampling: true, saysOff: true };
+const unknown: ModelTraits = { thinking: 'either', efforts: allEfforts, sampling: true, needsExplicitOff: true };
 
 interface Generation {
   /** The first version, as major.minor. */
@@ -27,21 +27,21 @@ interface Generation {
 }
 
 const generations: readonly Generation[] = [
-  { from: [5, 0], traits: { thinking: 'adaptive', efforts: allEfforts, sampling: false, saysOff: true } },
-  { from: [4, 7], traits: { thinking: 'adaptive', efforts: allEfforts, sampling: false, saysOff: false } },
+  { from: [5, 0], traits: { thinking: 'adaptive', efforts: allEfforts, sampling: false, needsExplicitOff: true } },
+  { from: [4, 7], traits: { thinking: 'adaptive', efforts: allEfforts, sampling: false, needsExplicitOff: false } },
   {
     from: [4, 6],
-    traits: { thinking: 'either', efforts: ['low', 'medium', 'high', 'max'], sampling: true, saysOff: true },
+    traits: { thinking: 'either', efforts: ['low', 'medium', 'high', 'max'], sampling: true, needsExplicitOff: true },
   },
-  { from: [3, 7], traits: { thinking: 'budget', efforts: [], sampling: true, saysOff: true } },
-  { from: [0, 0], traits: { thinking: 'none', efforts: [], sampling: true, saysOff: false } },
+  { from: [3, 7], traits: { thinking: 'budget', efforts: [], sampling: true, needsExplicitOff: true } },
+  { from: [0, 0], traits: { thinking: 'none', efforts: [], sampling: true, needsExplicitOff: false } },
 ];
 
 /** Opus 4.5 is the one older model that takes an effort. */
 const opus45: ModelTraits = {
   thinking: 'budget',
   sampling: true,
-  saysOff: true,
+  needsExplicitOff: true,
   efforts: ['low', 'medium', 'high'],
 };
 
@@ -66,7 +66,7 @@ export function takesAdaptive(model: string): boolean {
   return traits !== unknown && (traits.thinking === 'either' || traits.thinking === 'adaptive');
 }
 
-/** What of the format's words the model refuses. */
+/** The concepts of the format that the model refuses. */
 export function unsupportedBy(model: string): readonly Concept[] {
   const { sampling, thinking } = traitsOf(model);
   return [

@@ -9,7 +9,7 @@ import type {
   ToolOffer,
 } from '../wire.ts';
 
-/** Fields that the neutral model has words for, by the object that they stand in. */
+/** Fields that the neutral model can express, by the object that contains them. */
 const knownFields: ReadonlySet<string> = new Set<keyof MessagesRequest>([
   'model',
   'messages',
@@ -44,7 +44,7 @@ const knownOfTool: ReadonlySet<string> = new Set<keyof ToolOffer>([
 ]);
 const knownThinking: ReadonlySet<unknown> = new Set(['enabled', 'adaptive', 'disabled']);
 
-/** The one tier that may be asked for (`service_tier`): no capacity that was committed to. */
+/** The only tier that a request may name (`service_tier`): without committed capacity. */
 export const STANDARD_ONLY = 'standard_only';
 
 const TOOLS = 'tools.';

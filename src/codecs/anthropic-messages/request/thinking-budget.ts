@@ -1,7 +1,7 @@
 import { countIn, isObject, objectOf } from '../../json/values.ts';
 import type { MessagesRequest, ThinkingOption } from '../wire.ts';
 
-/** The least budget for thinking that Anthropic takes, and what it must leave for the answer. */
+/** The least thinking budget that Anthropic accepts, and the tokens that it must leave for the answer. */
 const LEAST_BUDGET = 1024;
 
 /** Thinking to a budget counts towards the bound and must stay below it. */

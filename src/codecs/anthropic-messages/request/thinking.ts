@@ -5,7 +5,7 @@ import type { MessageBlock, MessageParam, ThinkingOption } from '../wire.ts';
 import { type ModelTraits, takesAdaptive, traitsOf } from './models.ts';
 
 export interface Thinking {
-  /** The request's `thinking`; undefined where nothing is said of it. */
+  /** The request's `thinking`; undefined if the conversation does not specify it. */
   field: ThinkingOption | undefined;
   on: boolean;
   /** Tokens of it; null when the model decides. */
@@ -34,7 +34,7 @@ export function thinkingOf(
   const unthought = requestedBudget !== null && isUnthought(lastAnswer(messages));
   const budget = unthought && takesAdaptive(model) ? null : requestedBudget;
   if (reasoning.mode === 'off' || forced || (unthought && budget !== null))
-    return { field: traits.saysOff ? { type: 'disabled' } : undefined, on: false, budget: null };
+    return { field: traits.needsExplicitOff ? { type: 'disabled' } : undefined, on: false, budget: null };
   const display = displays[reasoning.display ?? ''];
   const shown = display === undefined ? {} : { display };
   const field =

@@ -41,7 +41,7 @@ function searchTool(tool: ToolOffer): Tool {
   };
 }
 
-/** `tool_choice`, which also says whether several calls may come at once. */
+/** `tool_choice`, which also allows or forbids parallel calls. */
 export function readChoice(choice: ToolChoiceOption | null): {
   choice: ToolChoice | null;
   parallel: boolean | null;

@@ -17,7 +17,7 @@ function toolOf(tool: Tool): JsonObject[] {
         {
           name: tool.name,
           ...(tool.description === null ? {} : { description: tool.description }),
-          // The vendor requires an object at the root, whatever else the schema says.
+          // The vendor requires an object at the root of every schema.
           input_schema: { ...emptySchema, ...tool.schema, type: 'object' },
           ...(tool.strict === true ? { strict: true } : {}),
           ...cacheControl(tool),
@@ -47,7 +47,7 @@ function searchOf(tool: Extract<Tool, { kind: 'web-search' }>): JsonObject {
   };
 }
 
-/** `tool_choice`; whether several calls may come at once is said in it. */
+/** `tool_choice`, which also allows or forbids parallel calls. */
 export function choiceOf(conversation: Conversation): JsonObject | undefined {
   const { parallelToolCalls, toolChoice } = conversation;
   if (toolChoice === null && parallelToolCalls !== false) return undefined;

@@ -34,7 +34,7 @@ export function messageList(messages: readonly Message[]): JsonObject[] {
   for (const message of messages) {
     const content = message.role === 'system' ? remindersOf(message) : blocksOf(message.parts);
     const role = message.role === 'assistant' ? 'assistant' : 'user';
-    // A turn of the user that says nothing is a turn all the same: without it the vendor would continue its own.
+    // An empty turn of the user is kept: without it the vendor would continue its own turn.
     if (content.length === 0 && !(message.role === 'user' && isTextual(message))) continue;
     const last = turns.at(-1);
     if (last?.role === role) last.content.push(...content);
@@ -60,7 +60,7 @@ function remindersOf({ parts }: Message): MessageBlock[] {
     );
 }
 
-/** Puts a result behind every call, and makes words of a result that answers none. */
+/** Puts a result after every call, and turns a result without a call into text. */
 function paired(turns: readonly Turn[]): Turn[] {
   const result: Turn[] = [];
   const used: UsedIds = { ids: new Set(), suffixes: new Map() };

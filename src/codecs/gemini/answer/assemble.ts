@@ -128,14 +128,14 @@ function addPart(soFar: CandidateSoFar, part: ContentPart, first: boolean): void
   soFar.parts.push(part);
 }
 
-/** A part with nothing but words. */
+/** A part with text only. */
 function isBareText(part: ContentPart): boolean {
   return (
     Object.keys(part).every((name) => name === 'text' || name === 'thought') && typeof part.text === 'string'
   );
 }
 
-/** Whether words belong to the part before them. A signed thought is at its end; the encrypted reasoning of a text stands before it. */
+/** Whether text belongs to the part before it. A signed thought has ended; the encrypted reasoning of a text comes before it. */
 function continues(last: ContentPart, part: ContentPart): boolean {
   const { thoughtSignature, ...bare } = last;
   const thought = last.thought === true;

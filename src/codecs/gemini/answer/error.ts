@@ -75,7 +75,7 @@ export function readError(frame: Pick<Frame, 'data'>): ReportedError {
   return failed === undefined || failed === null ? readVendorError(frame.data) : readGoogleError(failed);
 }
 
-/** The failure in Google's error object. A key that is not valid is said with 400 there. */
+/** The failure in Google's error object, which has the status 400 for an invalid key. */
 function readGoogleError(error: GoogleError | string): ReportedError {
   const reported = readVendorError(error);
   if (typeof error === 'string') return reported;
@@ -90,7 +90,7 @@ function readGoogleError(error: GoogleError | string): ReportedError {
 /** What the details of Google's error object say beside its message. */
 export interface ErrorDetails {
   invalidKey: boolean;
-  /** Whole seconds after which to try again (`RetryInfo`), for its servers send no header; null when it says none. */
+  /** Whole seconds after which to try again (`RetryInfo`, because the servers send no header); null if it names none. */
   retryAfter: number | null;
 }
 

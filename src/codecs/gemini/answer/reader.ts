@@ -45,11 +45,11 @@ class GeminiReader implements PartReader {
   #waiting: EncryptedReasoning | null = null;
   readonly #calls = new CallReader(() => this.#nextBlock());
   readonly #text = new AnswerText();
-  /** The last `finishReason`, or that of a blocked prompt; empty while there is none. */
+  /** The last `finishReason`, or that of a blocked prompt; empty before there is one. */
   #reason = '';
   /** The vendor's word for it: of a blocked prompt why it was blocked. */
   #rawReason = '';
-  /** Why the vendor ended the answer or refused the prompt, in its words. */
+  /** The vendor's explanation why it ended the answer or refused the prompt. */
   #explanation = '';
   #counts: UsageMetadata = {};
   #grounding: GroundingMetadata = {};

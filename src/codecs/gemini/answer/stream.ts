@@ -75,7 +75,7 @@ const FINISH_REASON = fieldNeedle('finishReason');
 /** Containers around a candidate's reason, in an array and Cloud Code's wrapper at most; the arguments of a call are deeper. */
 export const CANDIDATE_DEPTH = 5;
 
-/** Whether a record that `tail` begins inside says why the answer ended: the last one, with its sources, may be long. */
+/** Whether the record in which `tail` begins has a finish reason: the last one, with its sources, may be long. */
 function endsInside(tail: Uint8Array): boolean {
   const at = lastIndexOfNeedle(tail, FINISH_REASON);
   if (at === -1) return false;

@@ -40,7 +40,7 @@ interface Block {
  */
 class GeminiWriter implements PartWriter {
   readonly #context: AnswerContext;
-  /** Whether the client asked to see thoughts (`includeThoughts`); who did not takes them for text. */
+  /** Whether the client asked for thoughts (`includeThoughts`); others would read them as text. */
   readonly #showsThoughts: boolean;
   /** Blocks that are not written to their end, in order; the first one is being written. */
   readonly #blocks = new Map<number, Block>();
@@ -165,7 +165,7 @@ class GeminiWriter implements PartWriter {
     }
   }
 
-  /** A part that bears the signature that waits, if any. */
+  /** A part with the pending signature, if there is one. */
   #part(part: ContentPart): Frame[] {
     const signature = this.#signature;
     this.#signature = '';
@@ -187,7 +187,7 @@ class GeminiWriter implements PartWriter {
     return frames;
   }
 
-  /** Half a call is left out, as the vendor does it: clients run what they are given, and how it ended says why. */
+  /** Leaves out an incomplete call, as the vendor does: clients would run it. The finish reason shows that one is missing. */
   #call({ call, complete, text }: Block): Frame[] {
     if (call === null) return [];
     this.#cut ||= !complete;
@@ -205,7 +205,7 @@ class GeminiWriter implements PartWriter {
     return [...frames, ...this.#chunk([last], { finishReason: this.#finishReason(reason), ...more }, usage)];
   }
 
-  /** What was written says more than the upstream's reason. */
+  /** The content that was written decides before the upstream's reason. */
   #finishReason(reason: EndReason): string {
     if (this.#cut && !cutsOff(reason)) return finishReasonOf('length');
     return finishReasonOf(this.#refused && reason === 'stop' ? 'policy' : reason);

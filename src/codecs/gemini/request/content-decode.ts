@@ -47,7 +47,7 @@ export function readPart(
   return ownParts;
 }
 
-/** A thought, or the next piece of the one before: a stream's pieces come back as they came, and the last bears the encrypted reasoning. */
+/** A thought, or the next piece of the previous one: clients return the pieces of a stream as they were, the last with the encrypted reasoning. */
 function thoughtPart(
   text: string | null,
   encrypted: EncryptedReasoning | null,
@@ -85,7 +85,7 @@ function dataPart(part: ContentPart, path: string, pairing: CallPairing): Part[]
   return name === undefined ? [] : [nativePart(name, part)];
 }
 
-/** Fields of a part that say something of its content and are none. */
+/** Fields of a part that describe its content. */
 const noContent: ReadonlySet<string> = new Set([
   'thought',
   'thoughtSignature',

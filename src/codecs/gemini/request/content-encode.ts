@@ -61,7 +61,7 @@ function partOf(part: Part): JsonObject[] {
       return part.format === 'gemini' ? [part.value] : [];
     case 'search':
     case 'tool-result':
-      // Searches of others come as words; `turns.ts` writes results, for they name the function that was called.
+      // Searches of other vendors become text; `turns.ts` writes results, because they name the function that was called.
       return [];
   }
 }
@@ -70,7 +70,7 @@ function partOf(part: Part): JsonObject[] {
 const ANY_IMAGE = 'image/jpeg';
 const ANY_FILE = 'application/pdf';
 
-/** An image or a document. The format has no place for a document's name but the words of one that is text. */
+/** An image or a document. Only a text document can keep its name, in its text. */
 export function mediaOf(part: ImagePart | FilePart): JsonObject {
   const { source } = part;
   switch (source.kind) {
@@ -92,7 +92,7 @@ export function mediaOf(part: ImagePart | FilePart): JsonObject {
   }
 }
 
-/** A result as the format has it, and what it shows that stands after all results instead. */
+/** A result in this format, and its images that are moved after all results. */
 export interface WireResult {
   part: JsonObject;
   beside: JsonObject[];
@@ -124,7 +124,7 @@ export function resultOf(
   };
 }
 
-/** The words and pictures of a result whose call is not there. */
+/** The text and images of a result without a call. */
 export function resultText({ parts }: ToolResultPart): JsonObject[] {
   return parts.flatMap(partOf);
 }

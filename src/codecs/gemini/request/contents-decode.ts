@@ -7,7 +7,7 @@ import { camel, messagesAt } from '../wire-names.ts';
 import { type CallPairing, instructionOf, readPart } from './content-decode.ts';
 import { wholeCalls } from './whole-calls.ts';
 
-/** `contents` as messages. Who speaks is the user where nothing is said (`Content.role`). */
+/** `contents` as messages. The default role is the user (`Content.role`). */
 export function readContents(body: GeminiRequest): Message[] {
   const pairing = pairingOf();
   let before = '';

@@ -100,7 +100,7 @@ function readOutput(config: GenerationConfig): OutputShape {
   return { kind: config.responseMimeType === JSON_TYPE ? 'json' : 'text' };
 }
 
-/** The vendor's tiers in the words of the others. */
+/** The vendor's tiers under the names that other vendors use. */
 function readTier(tier: string | null): string | null {
   const word = tier?.toLowerCase() ?? '';
   if (word === '' || word.endsWith('unspecified')) return null;

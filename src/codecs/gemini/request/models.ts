@@ -1,6 +1,6 @@
 import type { Concept } from '../../model/concept.ts';
 
-/** The words for how much to think, from least to most (`ThinkingLevel`, in small letters). */
+/** The thinking levels, from least to most (`ThinkingLevel`, in small letters). */
 export const levels = ['minimal', 'low', 'medium', 'high'] as const;
 export type Level = (typeof levels)[number];
 

@@ -5,7 +5,7 @@ import { messageAt, messagesAt } from '../wire-names.ts';
 
 /** Objects of a request whose own fields are known. */
 const inside = ['generationConfig', 'toolConfig'] as const satisfies (keyof GeminiRequest)[];
-/** Fields that the neutral model has words for, by the object that they stand in. */
+/** Fields that the neutral model can express, by the object that contains them. */
 const knownFields: ReadonlySet<string> = new Set<keyof GeminiRequest>([
   ...inside,
   'model',

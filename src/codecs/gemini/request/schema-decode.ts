@@ -39,7 +39,7 @@ const schemaMaps: ReadonlySet<string> = new Set(['properties', '$defs', 'defs', 
 const schemaLists: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const schemas: ReadonlySet<string> = new Set(['items', 'additionalProperties']);
 
-/** The keyword in JSON Schema; undefined for one that says nothing of the value. */
+/** The keyword in JSON Schema; undefined for one that does not constrain the value. */
 function keyword(
   name: string,
   value: unknown,

@@ -10,7 +10,7 @@ const PATH = 'generationConfig.thinkingConfig';
 /** The budget of a model that decides itself. */
 const DYNAMIC = -1;
 
-/** `thinkingConfig` as reasoning. Thoughts that are not asked for are not shown. */
+/** `thinkingConfig` as reasoning. Thoughts are shown only on request. */
 export function readThinking(config: ThinkingConfig | null): Reasoning | null {
   if (config === null) return null;
   const { includeThoughts, thinkingBudget, thinkingLevel: level } = config;
@@ -58,7 +58,7 @@ const levelOfEffort: Readonly<Record<string, Level>> = table({
   max: 'high',
 });
 
-/** The level asked for, else the next higher one that the model has. */
+/** The requested level, otherwise the next higher one that the model has. */
 function levelOf(reasoning: Reasoning, offered: readonly Level[]): JsonObject {
   const { budgetTokens, effort } = reasoning;
   const word = effort ?? (budgetTokens === null ? '' : effortOfBudget(budgetTokens));

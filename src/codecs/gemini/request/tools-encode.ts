@@ -25,7 +25,7 @@ function declarationOf({ description, name, schema }: FunctionTool): JsonObject 
   return {
     name,
     ...(description === null ? {} : { description }),
-    // Left out where nothing is said: the vendor takes no object without properties in its own language.
+    // Omitted without properties: the vendor refuses an object without any in its own schema language.
     ...(schema === null ? {} : { parametersJsonSchema: schema }),
   };
 }
@@ -43,7 +43,7 @@ function hostedOf(tool: Tool): JsonObject[] {
   }
 }
 
-/** `toolConfig`; undefined where nothing is said, or there is no function to choose. */
+/** `toolConfig`; undefined without a choice, or without a function to choose. */
 export function toolConfigOf({ toolChoice, tools }: Conversation): JsonObject | undefined {
   const names = new Set(tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : [])));
   if (toolChoice === null || names.size === 0) return undefined;

@@ -52,7 +52,7 @@ function joined(messages: readonly Message[]): GeminiTurn[] {
   };
   for (const { parts, role } of messages) {
     const turnParts = role === 'system' ? remindersOf(parts) : parts;
-    // A turn of the user that says nothing is a turn all the same: without it the vendor would continue its own.
+    // An empty turn of the user is kept: without it the vendor would continue its own turn.
     if (turnParts.some(speaks) || (role === 'user' && isEmpty({ parts })))
       push(role === 'assistant' ? 'model' : 'user', turnParts);
   }
@@ -65,7 +65,7 @@ function callsIn(parts: readonly Part[]): ToolCallPart[] {
   return parts.filter((part) => part.type === 'tool-call');
 }
 
-/** Whether a part leaves anything on the wire. */
+/** Whether a part is written to the request at all. */
 function speaks(part: Part): boolean {
   switch (part.type) {
     case 'text':
@@ -82,7 +82,7 @@ function speaks(part: Part): boolean {
   }
 }
 
-/** Instructions in the middle of a conversation as words of the user's turn. */
+/** Instructions in the middle of a conversation, as text of the user's turn. */
 function remindersOf(parts: readonly Part[]): Part[] {
   return parts.flatMap((part) =>
     part.type === 'text' && part.text.trim() !== ''
@@ -91,7 +91,7 @@ function remindersOf(parts: readonly Part[]): Part[] {
   );
 }
 
-/** A turn of the user: a result for every call, what results show besides, then what else is said. */
+/** A turn of the user: a result for every call, the images of results, then everything else. */
 function answering(parts: readonly Part[], calls: readonly ToolCallPart[], third: boolean): ContentPart[] {
   const waiting = new Map<string, ToolResultPart[]>();
   for (const part of parts) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/values.ts';
 import type { Conversation, FunctionTool } from '../../model/conversation.ts';
 
-/** The tools that may be called: the format has no word for a choice, so that one of a single tool leaves the others out. */
+/** The tools that may be called: the format has no tool choice, so that a choice of one tool leaves out the others. */
 export function toolList(conversation: Conversation): JsonObject[] {
   return offered(conversation).map(({ description, name, schema }) => ({
     type: 'function',

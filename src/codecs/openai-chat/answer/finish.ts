@@ -1,7 +1,7 @@
 import { table } from '../../json/values.ts';
 import type { EndReason } from '../../model/stream-part.ts';
 
-/** The vendor's finish reasons, and words that others have for them. */
+/** The vendor's finish reasons, and those of other vendors. */
 const reasons = table<EndReason>({
   stop: 'stop',
   eos: 'stop',

@@ -94,7 +94,7 @@ class ChatAnswer implements ChoiceAnswer {
     return parts;
   }
 
-  /** The last that is said counts; a known shape of a record says the one that it came with. */
+  /** The last tier that is named counts; a record that a template reads has the same as the record that was learned. */
   #noteTier(serviceTier: unknown): void {
     const { tier } = servedTier(serviceTier);
     if (tier === undefined || tier === this.#tier.tier) return;
@@ -130,7 +130,7 @@ class ChatAnswer implements ChoiceAnswer {
     const { reasoning, text } = contentIn(delta.content);
     parts.push(...this.#say('reasoning', reasoning));
     const signature = signatureOfCall(delta);
-    // In a whole answer Google's signature stands beside the text that it is for, in a stream behind it.
+    // In a whole answer Google's signature is beside its text, in a stream after it.
     const late = this.#prose?.kind === 'text';
     if (signature !== null && !late) parts.push(...this.#encrypted(signature));
     parts.push(...this.#say('text', text));
@@ -177,7 +177,7 @@ class ChatAnswer implements ChoiceAnswer {
       : [{ type: `${prose.kind}-end`, block: prose.block }];
   }
 
-  /** What ends the open prose, and the encrypted reasoning that came for no words or after them. */
+  /** Ends the open text or reasoning, and writes the encrypted reasoning that arrived without text or after it. */
   #encrypted(own: EncryptedReasoning | null = null): StreamPart[] {
     const parts = this.#closeProse();
     for (const encrypted of [this.#details.take(), own]) {
@@ -221,7 +221,7 @@ class ChatAnswer implements ChoiceAnswer {
     const any = this.#calls.any;
     const parts = [...this.#encrypted(), ...this.#calls.end(cut)];
     if (this.#early.length > 0) parts.push(...this.#citeEarly(this.#nextBlock()));
-    // What was called decides, not what the reason says of it.
+    // Calls decide, whatever the finish reason says.
     const reason = meaning === 'stop' || meaning === 'tool-calls' ? (any ? 'tool-calls' : 'stop') : meaning;
     const end = { rawFinishReason: this.#reason, stopSequence: null, usage: this.#usage, ...this.#tier };
     return [...parts, { type: 'message-end', reason, ...end }];

@@ -137,7 +137,7 @@ class ChatWriter implements PartWriter {
     return fields === null ? [] : this.#chunk(fields);
   }
 
-  /** One of Google's that no call bears is carried as those of others are. */
+  /** A Google signature without a call is embedded like those of other vendors. */
   #carrySignature(): void {
     if (this.#signature !== null) this.#carriedDetails.addReasoning(null, this.#signature);
     this.#signature = null;

@@ -29,7 +29,7 @@ export const history: HistoryCodec = {
   },
 };
 
-/** What a message of the assistant bears on chat servers beside OpenAI's own fields, after an answer by another server. */
+/** Fields of an assistant message that chat servers add to OpenAI's own. */
 const foreignFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'] as const;
 
 function messageRules({ dialect, refused }: HistoryRules): MessageRules & { names: readonly string[] } {
@@ -85,9 +85,9 @@ function withoutSignature(encrypted: Buffer): Buffer {
   });
 }
 
-/** What of an earlier message a server takes beside OpenAI's own fields. */
+/** Which fields of an earlier message a server accepts beside OpenAI's own. */
 interface MessageRules {
-  /** The field that takes its reasoning back; null where none is known. */
+  /** The field in which it accepts its reasoning; null if none is known. */
   reasoning: string | null;
   /** Fields that it refuses. */
   refused: readonly string[];

@@ -63,7 +63,7 @@ function readMessage({ messages, system }: Read, calls: Calls, message: ChatMess
       const texts = textsOnly(contentIn(message, path), path);
       const name = nameOf(message, path);
       if (messages.length > 0) messages.push({ role: 'system', parts: texts, ...name });
-      // These are one text: the text itself says who said what.
+      // These are one text, which names the speakers itself.
       else system.push(...(name.name === undefined ? [] : [participantText(name.name)]), ...texts);
       return;
     }
@@ -100,7 +100,7 @@ function textsOnly(parts: readonly ContentPart[], path: string): TextPart[] {
   });
 }
 
-/** Results of one turn stand together, and what the user says behind them belongs to it. */
+/** The results of one turn are adjacent, and the text of the user after them belongs to it. */
 function addUser(messages: Message[], parts: Part[], name: Named = {}): void {
   const last = messages.at(-1);
   const behindResult = last?.role === 'user' && last.parts.at(-1)?.type === 'tool-result';
@@ -146,7 +146,7 @@ function readPart(part: MessagePart, path: string): ContentPart {
   }
 }
 
-/** What the assistant said. Mistral has its thoughts among the texts ("Reasoning", `thinking` chunks). */
+/** The content of an answer. Mistral has its thoughts among the texts ("Reasoning", `thinking` chunks). */
 function readAnswer(content: unknown, path: string): (ContentPart | ReasoningPart)[] {
   const parts = readContentList<ContentPart | ReasoningPart>(content, path, (part: MessagePart, at) =>
     part.type === 'thinking'

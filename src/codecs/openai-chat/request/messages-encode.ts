@@ -137,7 +137,7 @@ function userMessage(content: readonly MessagePart[], dialect: Dialect): JsonObj
   return [{ role: 'user', content: textContent(texts, asParagraphs, dialect) }];
 }
 
-/** What a part says in a message of the user; of a result without its call that is the result itself. */
+/** The content of a part in a user message; for a result without a call, the content of the result. */
 function blocksOf(part: Part, dialect: Dialect): JsonObject[] {
   if (part.type === 'tool-result') return part.parts.flatMap(contentOf);
   const content: MessagePart[] = contentOf(part);
@@ -175,7 +175,7 @@ function assistantMessage(parts: readonly Part[], dialect: Dialect): JsonObject[
   const texts = textPartsIn(parts);
   const calls = callsIn(parts, dialect);
   const refusal = asWritten(textsIn(parts, 'refusal'));
-  // What is encrypted holds the words too, where its maker shows them.
+  // The encrypted reasoning contains the text too, if the vendor shows it.
   const details = parts.flatMap((part) =>
     part.type === 'reasoning' && part.encrypted?.format === 'openai-chat' ? detailsIn(part.encrypted) : [],
   );
@@ -202,7 +202,7 @@ function reasoningMember(parts: readonly Part[], { noReasoning, reasoningField }
   return noReasoning !== null && calls ? { [reasoningField]: noReasoning } : {};
 }
 
-/** What an answer says is one text, also where it has a mark. */
+/** The content of an answer is one text, also if it has a mark. */
 function answerContent(texts: readonly TextPart[], dialect: Dialect): string | JsonObject[] {
   const text = asWritten(texts.map((part) => part.text));
   const cache = lastMark(texts);

@@ -43,7 +43,7 @@ class CompletionAnswer implements ChoiceAnswer {
     }
     const choice: CompletionsChoice | undefined = firstChoice(chunk);
     if (choice === undefined) return parts;
-    // Some end with a choice that says nothing more; one that never says anything is no answer of this format.
+    // Some servers end with an empty choice; an answer that never has text is not of this format.
     this.answered ||= typeof choice.text === 'string';
     const text = textOf(choice.text);
     if (text !== '') {

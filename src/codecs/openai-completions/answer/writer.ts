@@ -8,7 +8,7 @@ const reasons: Readonly<Record<EndReason, string>> = {
   stop: 'stop',
   'stop-sequence': 'stop',
   length: 'length',
-  // Nobody can offer a tool in this format.
+  // The format has no tools.
   'tool-calls': 'stop',
   'context-full': 'length',
   policy: 'content_filter',

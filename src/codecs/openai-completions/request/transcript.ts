@@ -34,7 +34,7 @@ export function transcript({ messages, system }: Conversation): string {
   return turns.map(({ role, texts }) => `${labels[role]}\n${asParagraphs(texts)}`).join('\n\n');
 }
 
-/** What a part says. Earlier reasoning is left out, as by every format that has no place for it; the rest was refused before. */
+/** The text of a part. Earlier reasoning is left out, because the format has no place for it; other kinds were refused before. */
 function wordsOf(part: Part): string {
   return part.type === 'text' || part.type === 'refusal' ? unlabelled(part.text) : '';
 }

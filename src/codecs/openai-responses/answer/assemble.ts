@@ -98,7 +98,7 @@ function growField(target: JsonObject, field: EventText, event: ResponsesEvent):
   else if (event[field] !== undefined) target[field] = event[field];
 }
 
-/** Vendors leave out the event that announces a part: `type` is what its text says it is. */
+/** Some vendors omit the event that announces a part: `type` follows from the event of its text. */
 function growPart(
   parts: Map<number, JsonObject>,
   index: number | null,

@@ -3,7 +3,7 @@ import type { FinishReason } from '../../model/finish-reason.ts';
 import type { EndReason } from '../../model/stream-part.ts';
 import type { IncompleteDetails, ResponsesAnswer } from '../wire.ts';
 
-/** Why a response ended. `raw` says why it is incomplete, or else what its status is. */
+/** Why a response ended. `raw` is the reason of an incomplete one, otherwise its status. */
 export function finishOf({ incomplete_details, status }: ResponsesAnswer, called: boolean): FinishReason {
   const reason = textOf(objectOf<IncompleteDetails>(incomplete_details).reason);
   return { meaning: meaningOf(reason, status, called), raw: reason || textOf(status) || null };

@@ -19,7 +19,7 @@ export function readFinishReason(tail: Uint8Array, kind: 'body' | 'stream'): Fin
   return kind === 'body' ? finishOfBody(tail) : finishOfStream(tail);
 }
 
-/** The terminal event says by its name whether the response is complete, and repeats all of it. */
+/** The name of the terminal event shows whether the response is complete; the event repeats all of it. */
 function finishOfStream(tail: Uint8Array): FinishReason | null {
   const completed = lastIndexOfNeedle(tail, COMPLETED);
   const start = completed === -1 ? lastIndexOfNeedle(tail, INCOMPLETE) : completed;

@@ -51,7 +51,7 @@ class ResponsesReader implements PartReader {
   #begin(response: ResponsesAnswer): StreamPart[] {
     if (this.#begun) return [];
     this.#begun = true;
-    // The tier that it names here is the one that was asked for.
+    // The tier here is the one that was requested.
     return [{ type: 'message-start', id: textOf(response.id), model: textOf(response.model), usage: null }];
   }
 
@@ -161,7 +161,7 @@ class ResponsesReader implements PartReader {
     return parts;
   }
 
-  /** What the finished item says and its events did not. */
+  /** The content of a finished item that its events did not have. */
   #wholeItem(event: ResponsesEvent, item: ResponsesItem): StreamPart[] {
     switch (item.type) {
       case 'message':
@@ -249,7 +249,7 @@ class ResponsesReader implements PartReader {
       return [{ type: 'error', error: readEventError(event, frame.data) }];
     }
     const parts = event === null ? [] : this.#eventParts(type, event);
-    // Some leave the first event out.
+    // Some servers omit the first event.
     return parts.length === 0 ? parts : [...this.#begin({}), ...parts];
   }
 

@@ -35,7 +35,7 @@ export function readUsage(body: Uint8Array): Usage | null {
   return usageObject === null ? null : responseUsage(usageObject.counts, countSearches(body));
 }
 
-/** The tier of a response: at its root, in events one deeper. What began names the tier that was asked for. */
+/** The tier of a response: at its root, in events one deeper. The first event names the tier that was requested. */
 export function readTier(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'stream'): string | null {
   return tierAtEnds(head, tail, { kind, maxDepth: kind === 'body' ? 1 : 2 });
 }

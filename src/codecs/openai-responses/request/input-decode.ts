@@ -257,7 +257,7 @@ const ownResults: ReadonlySet<string> = new Set([
   'apply_patch_call_output',
 ]);
 
-/** Such a call as one of a function: in words, models would write the like instead of calling. */
+/** Such a call as the call of a function: models would imitate text instead of calling. */
 function ownCall(item: ResponsesItem, { ids, waiting }: Reading): Part {
   const { arguments: args, call_id: _, execution: __, id, status: ___, type, ...fields } = item;
   const name = toolOf(type);

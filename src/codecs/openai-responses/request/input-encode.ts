@@ -23,7 +23,7 @@ export function systemItem(parts: readonly TextPart[], { systemRole }: Dialect):
   };
 }
 
-/** A message as items: what was said, and every reasoning, call and result as an item of its own, in order. */
+/** A message as items: its text, and every reasoning, call and result as a separate item, in order. */
 export function items({ parts, role }: Message, dialect: Dialect): JsonObject[] {
   if (role === 'system')
     return [
@@ -95,7 +95,7 @@ function reasoningItem({ encrypted, summary, text }: ReasoningPart): JsonObject 
   };
 }
 
-/** A result is a text when it is one text; an error says so in words, for the format has no other place. */
+/** A result of one text is a string; an error is marked in the text, because the format has no field for it. */
 function outputOf({ isError, parts }: ToolResultPart): string | JsonObject[] {
   const [first] = parts;
   const prefix = isError ? ERROR_MARK : '';

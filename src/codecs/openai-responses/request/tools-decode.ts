@@ -91,7 +91,7 @@ function searchTool(tool: ResponsesTool): Tool {
   };
 }
 
-/** What is said of the namespaces among the tools, by their names. */
+/** The descriptions of the namespaces among the tools, by name. */
 export function namespacesIn(tools: readonly unknown[]): Record<string, string> {
   const namespaceTexts = tools
     .map(objectOf<ResponsesTool>)
