@@ -1,4 +1,4 @@
-import { type Counter, fits, reserveIn } from './counter.ts';
+import { type Counter, fits, remainingAt, reserveIn } from './counter.ts';
 
 /** An amount that is reserved in one counter, in one of its buckets (a part of its window). */
 export interface Claim {
@@ -27,6 +27,20 @@ export function reserveHere(claims: readonly Claim[], at: number): ClaimRefusal 
   if (claim !== undefined) return { claim, kind: 'full' };
   reserveAll(claims);
   return null;
+}
+
+/**
+ * Reserves all claims up to so many times, as often as there is room by what this gateway has counted.
+ * @returns how often
+ */
+export function reserveRepeatedly(claims: readonly Claim[], times: number, at: number): number {
+  const room = claims.map(({ amount, counter }) =>
+    amount === 0 ? Infinity : Math.floor(remainingAt(counter, at) / amount),
+  );
+  const reserved = Math.max(0, Math.min(times, ...room));
+  if (reserved > 0)
+    for (const { amount, bucket, counter } of claims) reserveIn(counter, bucket, reserved * amount);
+  return reserved;
 }
 
 export function reserveAll(claims: readonly Claim[]): void {

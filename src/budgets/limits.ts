@@ -1,6 +1,7 @@
 import { indexOf } from './budget-index.ts';
 import type { SharedClaims } from './claim.ts';
 import { addUse, type Counter, createCounter, fits, NANO, remainingAt, resetUsage } from './counter.ts';
+import type { RequestUsage } from './ended-requests.ts';
 import {
   type AdvanceReservations,
   type BudgetReservation,
@@ -10,7 +11,6 @@ import {
   claimOf,
   createReservation,
   markThresholdsReached,
-  type RequestUsage,
   type ReservationContext,
   reserveInAdvance,
 } from './reservation.ts';

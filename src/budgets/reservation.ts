@@ -1,4 +1,4 @@
-import { type Claim, type ClaimRefusal, reserveHere, type SharedClaims } from './claim.ts';
+import { type Claim, type ClaimRefusal, reserveHere, reserveRepeatedly, type SharedClaims } from './claim.ts';
 import {
   addUse,
   availableAt,
@@ -11,6 +11,7 @@ import {
   remainingAt,
   usageElsewhereAt,
 } from './counter.ts';
+import { type EndedRequests, endedRequests, type RequestUsage } from './ended-requests.ts';
 import { type RemainingLimit, remainingLimits } from './rate-headers.ts';
 import type { Refusal } from './refusal.ts';
 import type { BudgetRecord, BudgetScope } from './schema.ts';
@@ -51,14 +52,6 @@ export interface ChargeScope extends ChargePath {
   usd(): number | null;
 }
 
-/** What a request has used in the end. */
-export interface RequestUsage {
-  /** Input and output tokens. */
-  tokens: number;
-  /** Null where no price is known, or what was used is not. */
-  usd: number | null;
-}
-
 /** What one request has reserved in the budgets, from before its first attempt until its end. */
 export interface BudgetReservation {
   /**
@@ -78,8 +71,8 @@ export interface AdvanceReservations {
   readonly count: number;
   /** What was left before they were made. */
   readonly rates: readonly RemainingLimit[];
-  /** Settles one of them, as `BudgetReservation` does. */
-  settle(used: RequestUsage | null): void;
+  /** Settles some of them, as `BudgetReservation` does. */
+  settle(ended: EndedRequests): void;
   /** Makes a reservation of its own of one of them, for a request that moves to another target. */
   takeOne(): BudgetReservation;
 }
@@ -103,29 +96,30 @@ interface ReservedClaims {
   path: ChargePath | null;
 }
 
-function releaseAll({ shared }: ReservationContext, claims: readonly Claim[]): void {
+/** @param times of how many requests */
+function releaseAll({ shared }: ReservationContext, claims: readonly Claim[], times = 1): void {
   for (const { amount, bucket, counter } of claims) {
-    releaseIn(counter, bucket, amount);
+    releaseIn(counter, bucket, times * amount);
     shared?.onChange(counter);
   }
 }
 
-/** Releases what was reserved and counts what was used. */
+/** @param reserved what was reserved for each of the requests */
 function settleClaims(
   context: ReservationContext,
   request: ChargedRequest,
   { claims, path }: ReservedClaims,
-  used: RequestUsage | null,
+  ended: EndedRequests,
 ): void {
   const { applying, now, shared } = context;
-  releaseAll(context, claims);
-  if (used === null) return;
+  releaseAll(context, claims, ended.count);
+  if (ended.charged === 0) return;
   const time = now();
   for (const counter of applying(request, path)) {
     const claim = claims.find((one) => one.counter === counter);
     // Without a claim: the budget was made while the request was under way.
     const bucket = claim?.bucket ?? counter.window.bucketAt(time);
-    addUse(counter, bucket, spendingOf(counter, used, claim?.amount ?? 0));
+    addUse(counter, bucket, spendingOf(counter, ended, claim?.amount ?? 0));
     shared?.onChange(counter);
     notifyOfThreshold(context, counter, time);
   }
@@ -144,13 +138,11 @@ export function reserveInAdvance(
   const mayReserve = shared === null && !counters.some((counter) => refusesUnpriced(counter, scope));
   const claims = counters.map((counter) => claimOf(counter, scope, time));
   const rates = remainingLimits(counters, time);
-  let reserved = 0;
-  while (mayReserve && reserved < count && reserveHere(claims, time) === null) reserved += 1;
   const each: ReservedClaims = { claims, path: scope };
   return {
-    count: reserved,
+    count: mayReserve ? reserveRepeatedly(claims, count, time) : 0,
     rates,
-    settle: (used) => settleClaims(context, request, each, used),
+    settle: (ended) => settleClaims(context, request, each, ended),
     takeOne: () => createReservation(context, request, each),
   };
 }
@@ -205,7 +197,7 @@ export function createReservation(
     settle(used) {
       if (closed) return;
       closed = true;
-      settleClaims(context, request, { claims, path: at.reserved }, used);
+      settleClaims(context, request, { claims, path: at.reserved }, endedRequests(used));
       claims = [];
     },
   };
@@ -228,20 +220,19 @@ export function claimOf(counter: Counter, scope: ChargeScope, at: number): Claim
   }
 }
 
-/** @param estimate what was set aside: it counts where the cost is not known, and the budget takes only what has a price */
+/** @param estimate what was set aside for each: it counts where the cost is not known, and the budget takes only what has a price */
 function spendingOf(
   { budget }: Counter,
-  used: RequestUsage,
+  { charged, nanoUsd, tokens, unpriced }: EndedRequests,
   estimate: number,
 ): { amount: number; unpriced: number } {
   switch (budget.metric) {
     case 'usd':
-      if (used.usd !== null) return { amount: Math.round(used.usd * NANO), unpriced: 0 };
-      return { amount: budget.unpriced === 'refuse' ? estimate : 0, unpriced: 1 };
+      return { amount: nanoUsd + (budget.unpriced === 'refuse' ? unpriced * estimate : 0), unpriced };
     case 'tokens':
-      return { amount: Math.round(used.tokens), unpriced: 0 };
+      return { amount: tokens, unpriced: 0 };
     case 'requests':
-      return { amount: 1, unpriced: 0 };
+      return { amount: charged, unpriced: 0 };
     case 'concurrency':
       return { amount: 0, unpriced: 0 };
   }

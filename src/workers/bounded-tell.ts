@@ -64,7 +64,6 @@ function mayBeLeftOut({ kind }: WorkerEvent): boolean {
     case 'health-state':
     case 'limits':
     case 'settled':
-    case 'returned':
     // It is small, and is not told while too much waits.
     case 'counted':
       return false;

@@ -1,4 +1,5 @@
-import type { BudgetReservation, RequestUsage } from '../budgets/reservation.ts';
+import { type EndedRequests, type RequestUsage, usageOf } from '../budgets/ended-requests.ts';
+import type { BudgetReservation } from '../budgets/reservation.ts';
 import type { WorkerLoad } from './message.ts';
 import type { WorkerProcess } from './process.ts';
 
@@ -29,12 +30,15 @@ export interface Member {
   ended: PromiseWithResolvers<void>;
 }
 
-/** What a request of a worker holds. One that was made in advance may be the same object as others of its kind. */
+/** What a request of a worker holds, or what was reserved in advance for several. */
 export interface Reservation {
-  settle(used: RequestUsage | null): void;
-  /** The reservation of this request alone, to be changed. */
+  /** How many of them have not ended. */
+  open: number;
+  /** Settles so many of them. */
+  settle(ended: EndedRequests): void;
+  /** The reservation of one of them alone, to be changed. */
   own(): BudgetReservation;
-  /** What was set aside where it was let in last; null before. */
+  /** What was set aside for each where it was let in last; null before. */
   reservedUsage: RequestUsage | null;
 }
 
@@ -42,5 +46,10 @@ export function ownReservation(
   reservation: BudgetReservation,
   reservedUsage: RequestUsage | null,
 ): Reservation {
-  return { settle: reservation.settle, own: () => reservation, reservedUsage };
+  return {
+    open: 1,
+    settle: (ended) => reservation.settle(usageOf(ended)),
+    own: () => reservation,
+    reservedUsage,
+  };
 }

@@ -119,12 +119,10 @@ export type WorkerEvent =
   | { kind: 'response'; text: string }
   | { kind: 'place'; place: ResponsePlace }
   /**
-   * Ends of requests that budgets concern, as `createSettlements` writes them; `isMore`: one of them used more than was set aside, so
-   * that budgets have less room than the owner believes.
+   * Ends of requests that budgets concern, and reservations for requests that did not come, as `createSettlements` writes them;
+   * `isMore`: one of them used more than was set aside, so that budgets have less room than the owner believes.
    */
   | { kind: 'settled'; settlements: Float64Array; isMore: boolean }
-  /** Reservations for requests that did not come. */
-  | { kind: 'returned'; reservations: readonly number[] }
   | { kind: 'load'; load: WorkerLoad };
 
 /** What the owner tells a worker. */
@@ -137,14 +135,16 @@ export type OwnerEvent =
 
 /** What a reservation asks for: the amounts are whole before they are sent. */
 export interface ReserveQuestion extends ChargePath {
-  /** Counts the requests of a worker. */
+  /** Its number, which no other of the worker has. */
   reservation: number;
+  /** The number of the reservations in advance of which the request has one already, which this replaces; null for none. */
+  from: number | null;
   request: ChargedRequest;
   /** Input and output tokens. */
   tokens: number;
   /** Null where no price is known. */
   usd: number | null;
-  /** How many more of the same to reserve for requests to come, if there is room; their numbers follow. */
+  /** How many more of the same to reserve for requests to come, if there is room. All of them have the next number. */
   spares: number;
 }
 
@@ -166,8 +166,8 @@ export type OwnerQuestions = {
   /** It cannot listen, for the reason that the system gave. */
   cannotListen: { question: { code: string | undefined; message: string }; answer: null };
   reserve: { question: ReserveQuestion; answer: ReserveAnswer };
-  /** The same only for requests to come; `reservation` is the number of the first. */
-  reserveAhead: { question: ReserveQuestion; answer: Omit<ReserveAnswer, 'refusal'> };
+  /** The same only for requests to come; `reservation` is the number of all of them. */
+  reserveAhead: { question: Omit<ReserveQuestion, 'from'>; answer: Omit<ReserveAnswer, 'refusal'> };
   /** A found response, as `responseText` writes it. */
   response: { question: { id: string; keyId: string }; answer: { text: string } | 'unreadable' | null };
   place: { question: { id: string; keyId: string }; answer: ResponsePlace | 'foreign' | null };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { stub } from '../../test/support/machine/stub.ts';
+import type { RequestUsage } from '../budgets/ended-requests.ts';
 import type { Refusal } from '../budgets/refusal.ts';
-import type { BudgetReservation, RequestUsage } from '../budgets/reservation.ts';
+import type { BudgetReservation } from '../budgets/reservation.ts';
 import { createLog } from '../lib/log.ts';
 import type { ReserveQuestion, WorkerLoad } from './message.ts';
 import { openWorkers, type Workers, type WorkersInput } from './open.ts';
@@ -96,6 +97,7 @@ async function serve({ input: { answers } }: Fake): Promise<void> {
 
 const question: ReserveQuestion = {
   reservation: 1,
+  from: null,
   request: { keyId: 'key', comboId: null },
   connectionId: 'c',
   innerCombos: [],

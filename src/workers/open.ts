@@ -1,3 +1,4 @@
+import { endedRequests } from '../budgets/ended-requests.ts';
 import type { CacheRow } from '../cache/schema.ts';
 import type { StoredHealthState } from '../health/account.ts';
 import type { RunningCall } from '../proxy/request/open-call.ts';
@@ -165,7 +166,8 @@ export function openWorkers(
     members.delete(member.number);
     cpuOfEnded += member.load.cpuSeconds;
     // Their upstreams were asked, and nobody knows for how much: as if all was used that was set aside.
-    for (const { reservedUsage, settle } of member.reservations.values()) settle(reservedUsage);
+    for (const { open, reservedUsage, settle } of member.reservations.values())
+      settle(endedRequests(reservedUsage, open));
     member.ended.resolve();
     member.listening.reject(new Error(`worker ${member.number} ended before it listened: ${reason}`));
     if (closing) return;

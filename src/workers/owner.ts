@@ -1,6 +1,7 @@
+import type { EndedRequests } from '../budgets/ended-requests.ts';
 import type { Limits } from '../budgets/limits.ts';
 import type { RemainingLimit } from '../budgets/rate-headers.ts';
-import type { ChargedRequest, ChargeScope, RequestUsage } from '../budgets/reservation.ts';
+import type { ChargedRequest, ChargeScope } from '../budgets/reservation.ts';
 import type { Routing } from '../combos/routing/routing.ts';
 import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
 import type { OpenConnection } from '../connections/schema.ts';
@@ -77,8 +78,8 @@ export interface Owner {
 interface SpareRequest {
   request: ChargedRequest;
   scope: ChargeScope;
-  /** The number of the first. */
-  first: number;
+  /** The number of all of them. */
+  number: number;
   count: number;
 }
 
@@ -126,18 +127,17 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         input.places.note(event.place);
         return;
       case 'settled':
-        eachSettlement(event.settlements, (number, used) => settle(member, number, used));
-        return;
-      case 'returned':
-        for (const number of event.reservations) settle(member, number, null);
+        eachSettlement(event.settlements, (number, ended) => settle(member, number, ended));
         return;
       case 'load':
         member.load = event.load;
     }
   };
-  const settle = ({ reservations }: Member, number: number, used: RequestUsage | null): void => {
-    reservations.get(number)?.settle(used);
-    reservations.delete(number);
+  const settle = ({ reservations }: Member, number: number, ended: EndedRequests): void => {
+    const reservation = reservations.get(number);
+    if (reservation === undefined) return;
+    reservation.settle(ended);
+    leave(reservations, number, reservation, ended.count);
   };
   const recordAll = ({ details, rows }: FinishedRequests): void => {
     let next = 0;
@@ -150,12 +150,18 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
   /** Reserves for requests to come of a worker. @returns how many there was room for, and what was left before */
   const reserveSpares = (
     { reservations }: Member,
-    { request, count, first, scope }: SpareRequest,
+    { request, count, number, scope }: SpareRequest,
   ): { reserved: number; rates: readonly RemainingLimit[] } => {
     const group = input.limits.reserveInAdvance(request, scope, count);
-    const reservedUsage = { tokens: scope.tokens(), usd: scope.usd() };
-    const one: Reservation = { settle: group.settle, own: group.takeOne, reservedUsage };
-    for (let index = 0; index < group.count; index += 1) reservations.set(first + index, one);
+    if (group.count > 0) {
+      const reservedUsage = { tokens: scope.tokens(), usd: scope.usd() };
+      reservations.set(number, {
+        open: group.count,
+        settle: group.settle,
+        own: group.takeOne,
+        reservedUsage,
+      });
+    }
     return { reserved: group.count, rates: group.rates };
   };
   const answersFor = (member: () => Member): Answers<OwnerQuestions> => ({
@@ -183,9 +189,9 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
       member().listening.reject(Object.assign(new Error(message), { code }));
       return null;
     },
-    async reserve({ request, reservation: number, spares, tokens, usd, ...path }) {
+    async reserve({ from, request, reservation: number, spares, tokens, usd, ...path }) {
       const { reservations } = member();
-      const before = reservations.get(number);
+      const before = reservations.get(number) ?? takeSpare(reservations, from);
       const reservation = before?.own() ?? input.limits.reservationFor(request);
       // The budget was removed a moment ago.
       if (reservation === null) return { refusal: null, rates: [], spares: 0, at: now() };
@@ -206,7 +212,7 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         const at = now();
         const mayHaveSpares = isIn && spares > 0 && workers.isRunning(member());
         const granted = mayHaveSpares
-          ? reserveSpares(member(), { request, first: number + 1, count: spares, scope }).reserved
+          ? reserveSpares(member(), { request, number: number + 1, count: spares, scope }).reserved
           : 0;
         return { refusal, rates, spares: granted, at };
       } catch (error) {
@@ -222,11 +228,11 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
         if (!workers.isRunning(member())) reservation.settle(null);
       }
     },
-    async reserveAhead({ request, reservation: first, spares, tokens, usd, ...path }) {
+    async reserveAhead({ request, reservation: number, spares, tokens, usd, ...path }) {
       const scope = { ...path, tokens: () => tokens, usd: () => usd };
       const at = now();
       if (!workers.isRunning(member())) return { rates: [], spares: 0, at };
-      const { rates, reserved } = reserveSpares(member(), { request, first, count: spares, scope });
+      const { rates, reserved } = reserveSpares(member(), { request, number, count: spares, scope });
       return { rates, spares: reserved, at };
     },
     async response({ id, keyId }) {
@@ -259,6 +265,20 @@ export function openOwner(input: OwnerInput, workers: OtherWorkers): Owner {
   });
 
   return { hear, answersFor, teller: () => teller };
+}
+
+/** Notes that so many requests of a reservation have left it. */
+function leave(reservations: Member['reservations'], number: number, one: Reservation, count: number): void {
+  one.open -= count;
+  if (one.open <= 0) reservations.delete(number);
+}
+
+/** Makes a reservation of its own of one that was made in advance; null where there is none. */
+function takeSpare(reservations: Member['reservations'], number: number | null): Reservation | null {
+  const group = number === null ? undefined : reservations.get(number);
+  if (number === null || group === undefined) return null;
+  leave(reservations, number, group, 1);
+  return ownReservation(group.own(), group.reservedUsage);
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';

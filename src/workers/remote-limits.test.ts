@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { BudgetReservation, RequestUsage } from '../budgets/reservation.ts';
+import { type EndedRequests, endedRequests, type RequestUsage, usageOf } from '../budgets/ended-requests.ts';
+import type { BudgetReservation } from '../budgets/reservation.ts';
 import type { BudgetRecord } from '../budgets/schema.ts';
 import type { ReserveAnswer, ReserveQuestion, WorkerEvent } from './message.ts';
 import { openRemoteLimits, type RemoteLimitsInput } from './remote-limits.ts';
@@ -21,7 +22,11 @@ const budget: BudgetRecord = {
 };
 
 /** The limits of a worker whose owner lets everything in, and reserves as much in advance as it is asked to. */
-async function open({ isIn = true, metric = 'tokens' as BudgetRecord['metric'] } = {}) {
+async function open({
+  isIn = true,
+  mayReserveAhead = true,
+  metric = 'tokens' as BudgetRecord['metric'],
+} = {}) {
   const told: WorkerEvent[] = [];
   const questions: ReserveQuestion[] = [];
   const clock = { now: 5_000_100 };
@@ -31,7 +36,7 @@ async function open({ isIn = true, metric = 'tokens' as BudgetRecord['metric'] }
       questions.push(question);
       const answer: Pick<ReserveAnswer, 'rates' | 'spares' | 'at'> = {
         rates: [{ metric: 'requests', limit: 100, remaining: 50, resetsAt: 0 }],
-        spares: isIn ? question.spares : 0,
+        spares: isIn && mayReserveAhead ? question.spares : 0,
         at: clock.now,
       };
       return { ...answer, refusal: isIn ? null : { reason: 'full' } };
@@ -68,13 +73,24 @@ async function settled(
 
 type Settled = [reservation: number, used: RequestUsage | null];
 
-/** What the owner is told of the ends of requests. */
-function settledIn(events: readonly WorkerEvent[]): Settled[] {
-  const settled: Settled[] = [];
+/** What the owner is told of the ends of requests, by their reservations. */
+function endedIn(events: readonly WorkerEvent[]): [reservation: number, ended: EndedRequests][] {
+  const all: [number, EndedRequests][] = [];
   for (const event of events)
-    if (event.kind === 'settled') eachSettlement(event.settlements, (...one) => settled.push(one));
-  return settled;
+    if (event.kind === 'settled') eachSettlement(event.settlements, (...one) => all.push(one));
+  return all;
 }
+
+/** The same of requests of which each has a reservation of its own. */
+function settledIn(events: readonly WorkerEvent[]): Settled[] {
+  return endedIn(events).map(([reservation, ended]) => {
+    assert.equal(ended.count, 1);
+    return [reservation, usageOf(ended)];
+  });
+}
+
+/** What the owner is told where nothing but so many reservations were given back. */
+const givenBack = (reservation: number, count: number) => [[reservation, endedRequests(null, count)]];
 
 describe('the end of a request that budgets concern', () => {
   it('is reported at once if it used more than it had reserved', async () => {
@@ -103,16 +119,16 @@ describe('the end of a request that budgets concern', () => {
     one.settle({ tokens: 7, usd: 0.5 });
     other.settle(null);
     assert.deepEqual(told, []);
-    t.mock.timers.tick(20);
+    t.mock.timers.tick(50);
     assert.equal(told.length, 1);
     assert.deepEqual(settledIn(told), [
       [1, { tokens: 7, usd: 0.5 }],
-      [2, null],
+      [3, null],
     ]);
     const third = await reserve();
     third.settle({ tokens: 1, usd: null });
     await reserve(1_000);
-    assert.deepEqual(settledIn(told.slice(1)), [[3, { tokens: 1, usd: null }]]);
+    assert.deepEqual(settledIn(told.slice(1)), [[4, { tokens: 1, usd: null }]]);
   });
 });
 
@@ -131,6 +147,32 @@ describe('reservations in advance', () => {
     assert.deepEqual(told, []);
   });
 
+  it('are requested by the second of requests that come at the same time, for all others', async () => {
+    const { questions, reserve } = await open();
+    await Promise.all(Array.from({ length: 16 }, () => reserve()));
+    assert.deepEqual(
+      questions.map(({ spares }) => spares),
+      // The last of them asks ahead.
+      [0, 15, 12],
+    );
+  });
+
+  it('are waited for twice at most, and no longer if a request was refused', async () => {
+    const few = await open({ mayReserveAhead: false });
+    await Promise.all(Array.from({ length: 16 }, () => few.reserve()));
+    const none = Array.from({ length: 13 }, () => 0);
+    assert.deepEqual(
+      few.questions.map(({ spares }) => spares),
+      [0, 15, 15, ...none],
+    );
+    const full = await open({ isIn: false });
+    await Promise.all(Array.from({ length: 16 }, () => full.reserve()));
+    assert.deepEqual(
+      full.questions.map(({ spares }) => spares),
+      [0, 15, ...none, 0],
+    );
+  });
+
   it('are not taken by a request that ends while it waits for them', async () => {
     const { limits, questions, times, told } = await open();
     await times(7);
@@ -141,9 +183,9 @@ describe('reservations in advance', () => {
     const reserved = [first, second].map((one) => one?.reserve(scope));
     second?.settle({ tokens: 1, usd: 1 });
     assert.deepEqual(await Promise.all(reserved), [null, null]);
-    assert.deepEqual([questions.length, questions[3]?.reservation, questions[3]?.spares], [4, 8, 7]);
+    assert.deepEqual([questions.length, questions[3]?.reservation, questions[3]?.spares], [4, 7, 7]);
     limits.giveBack();
-    assert.deepEqual(told, [{ kind: 'returned', reservations: [9, 10, 11, 12, 13, 14, 15] }]);
+    assert.deepEqual(endedIn(told), givenBack(8, 7));
   });
 
   it('admit requests without a question, more of them at higher rates', async () => {
@@ -151,23 +193,24 @@ describe('reservations in advance', () => {
     await times(300);
     assert.deepEqual(
       questions.map(({ reservation, spares }) => [reservation, spares]),
-      // The second asks for one more, which the third takes; the fourth for three more. From 128 on nobody waits for the owner any more.
+      // The second asks for one more, which the third takes; the fourth for three more. From 16 on nobody waits for the owner any more.
       [
         [1, 0],
-        [2, 1],
-        [4, 3],
-        [8, 7],
-        [16, 15],
-        [32, 31],
-        [64, 63],
-        [128, 127],
-        [256, 64],
-        [320, 64],
+        [3, 1],
+        [5, 3],
+        [7, 7],
+        [9, 15],
+        [11, 19],
+        [12, 30],
+        [13, 48],
+        [14, 78],
+        [15, 124],
+        [16, 198],
       ],
     );
   });
 
-  it('are settled by their own numbers, and say what is left as far as that is known', async () => {
+  it('are settled by their number, and say what is left as far as that is known', async () => {
     const { limits, reserve, times, told } = await open();
     await times(4);
     const [one, other] = [await reserve(), await reserve()];
@@ -177,7 +220,12 @@ describe('reservations in advance', () => {
     );
     other.settle({ tokens: 7, usd: 0 });
     limits.giveBack();
-    assert.deepEqual(settledIn(told), [[6, { tokens: 7, usd: 0 }]]);
+    one.settle({ tokens: 5, usd: null });
+    limits.giveBack();
+    assert.deepEqual(endedIn(told), [
+      [6, { count: 2, charged: 1, tokens: 7, nanoUsd: 0, unpriced: 0 }],
+      [6, { count: 1, charged: 1, tokens: 5, nanoUsd: 0, unpriced: 1 }],
+    ]);
   });
 
   it('are given back when the second is over, and never used in the next', async () => {
@@ -185,7 +233,7 @@ describe('reservations in advance', () => {
     await times(4);
     clock.now += 900;
     await times(1);
-    assert.deepEqual(told, [{ kind: 'returned', reservations: [5, 6, 7] }]);
+    assert.deepEqual(endedIn(told), givenBack(6, 3));
     assert.equal(questions.length, 4);
     assert.equal(questions.at(-1)?.spares, 3, 'as many as in the second before');
   });
@@ -195,10 +243,11 @@ describe('reservations in advance', () => {
     await times(4);
     limits.giveBack();
     limits.giveBack();
-    assert.deepEqual(told, [{ kind: 'returned', reservations: [5, 6, 7] }]);
+    assert.deepEqual(endedIn(told), givenBack(6, 3));
     await times(2);
     await limits.reload();
-    assert.deepEqual(told.slice(1), [{ kind: 'returned', reservations: [10, 11, 12] }]);
+    limits.giveBack();
+    assert.deepEqual(endedIn(told.slice(1)), givenBack(8, 3));
   });
 
   it('are for requests that need no more, and that the same budgets concern', async () => {

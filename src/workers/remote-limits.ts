@@ -1,15 +1,10 @@
 import { indexOf } from '../budgets/budget-index.ts';
 import { createCounter } from '../budgets/counter.ts';
+import type { RequestUsage } from '../budgets/ended-requests.ts';
 import type { Limits } from '../budgets/limits.ts';
 import type { RemainingLimit } from '../budgets/rate-headers.ts';
 import type { Refusal } from '../budgets/refusal.ts';
-import type {
-  BudgetReservation,
-  ChargedRequest,
-  ChargePath,
-  ChargeScope,
-  RequestUsage,
-} from '../budgets/reservation.ts';
+import type { BudgetReservation, ChargedRequest, ChargePath, ChargeScope } from '../budgets/reservation.ts';
 import type { BudgetMetric, BudgetRecord } from '../budgets/schema.ts';
 import type { Channel } from './channel.ts';
 import type { OwnerQuestions, WorkerEvent } from './message.ts';
@@ -19,6 +14,7 @@ import {
   createSpareReservations,
   type GrantedSpares,
   kindName,
+  type PendingSpares,
   type SpareReservations,
 } from './spare-reservations.ts';
 
@@ -43,10 +39,8 @@ export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInpu
   const load = async () => indexOf((await budgets.list()).map(createCounter));
   let index = await load();
   let last = 0;
-  const spares = createSpareReservations(now, (reservations) =>
-    owner.tell({ kind: 'returned', reservations }),
-  );
   const settlements = createSettlements(owner.tell);
+  const spares = createSpareReservations(now, settlements.giveBack);
   const own: OwnLimit = {
     owner,
     settlements,
@@ -60,8 +54,8 @@ export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInpu
   };
   return {
     giveBack() {
-      settlements.flush();
       spares.giveBack();
+      settlements.flush();
     },
     reservationFor: (request) => (index.mayConcern(request) ? remoteReservation(own, request) : null),
     isPriced: (request) => index.isPriced(request),
@@ -72,6 +66,12 @@ export async function openRemoteLimits({ budgets, now, owner }: RemoteLimitsInpu
     },
   };
 }
+
+/**
+ * Of requests that come at the same time the first asks for itself, and the next for all others. Where nothing is reserved in advance,
+ * each asks for itself after that: the owner may take a second to refuse one.
+ */
+const MAX_WAITS = 2;
 
 interface OwnLimit {
   owner: RemoteLimitsInput['owner'];
@@ -89,23 +89,27 @@ function remoteReservation(
 ): BudgetReservation {
   let rates: readonly RemainingLimit[] = [];
   let reservation: number | null = null;
+  /** Whether others have the same number. */
+  let isSpare = false;
   let reservedUsage: RequestUsage | null = null;
   /** What the budgets count that it asked last. */
   let metrics: ReadonlySet<BudgetMetric> = new Set();
   let closed = false;
   const ask = async (claimant: Claimant): Promise<Refusal | null> => {
     const { most, path } = claimant;
-    // One that moves to another target keeps its number, behind which there is no room for others.
+    // One that moves to another target asks for itself alone.
     const wanted = reservation === null ? spares.requestSpares(claimant) : null;
-    const number = reservation ?? numbers(1 + (wanted?.count ?? 0));
+    const from = isSpare ? reservation : null;
+    const number = isSpare || reservation === null ? numbers(wanted === null ? 1 : 2) : reservation;
     reservation = number;
+    isSpare = false;
     let granted: GrantedSpares | null = null;
     try {
       // What it has given back may be what this one needs.
       settlements.flush();
-      const question = { reservation: number, request, ...path, ...most, spares: wanted?.count ?? 0 };
+      const question = { reservation: number, from, request, ...path, ...most, spares: wanted?.count ?? 0 };
       const answer = await owner.ask('reserve', question);
-      granted = { ...answer, first: number + 1 };
+      granted = { ...answer, hasRoom: answer.refusal === null, reservation: number + 1 };
       rates = answer.rates;
       reservedUsage = answer.refusal === null ? most : null;
       return answer.refusal;
@@ -114,16 +118,14 @@ function remoteReservation(
     }
   };
   /** Has more reserved for requests to come, before there is none for one of them. */
-  const askAhead = async (claimant: Claimant): Promise<void> => {
-    const wanted = spares.requestSparesAhead(claimant);
-    if (wanted === null) return;
+  const askAhead = async (claimant: Claimant, wanted: PendingSpares): Promise<void> => {
     const { count, most } = wanted;
-    const first = numbers(count);
+    const number = numbers(1);
     let granted: GrantedSpares | null = null;
     try {
       settlements.flush();
-      const question = { reservation: first, request, ...claimant.path, ...most, spares: count };
-      granted = { ...(await owner.ask('reserveAhead', question)), first };
+      const question = { reservation: number, request, ...claimant.path, ...most, spares: count };
+      granted = { ...(await owner.ask('reserveAhead', question)), hasRoom: true, reservation: number };
     } finally {
       spares.addSparesAhead(claimant, wanted, granted);
     }
@@ -132,9 +134,18 @@ function remoteReservation(
     const spare = spares.take(claimant);
     if (spare === null) return false;
     ({ reservedUsage, rates, reservation } = spare);
+    isSpare = true;
+    const wanted = spares.requestSparesAhead(claimant);
     // A request that finds none asks itself, and fails if the owner is gone.
-    askAhead(claimant).catch(() => {});
+    if (wanted !== null) askAhead(claimant, wanted).catch(() => {});
     return true;
+  };
+  /** @param waits how many answers to others it may still wait for */
+  const enter = (claimant: Claimant, waits: number): null | Promise<Refusal | null> => {
+    // It may have ended meanwhile.
+    if (closed || takeSpare(claimant)) return null;
+    const coming = waits === 0 ? null : spares.pendingAnswer(claimant);
+    return coming === null ? ask(claimant) : coming.then((hasRoom) => enter(claimant, hasRoom ? waits - 1 : 0));
   };
   return {
     rates: () => rates,
@@ -145,11 +156,7 @@ function remoteReservation(
       const claimant = { kind: kindName(request, path), request, path, most, metrics };
       if (reservation !== null) return ask(claimant);
       spares.note(claimant);
-      if (takeSpare(claimant)) return null;
-      const coming = spares.pendingAnswer(claimant);
-      if (coming === null) return ask(claimant);
-      // It may have ended meanwhile, or there was not enough room for all who wait.
-      return coming.then(() => (closed || takeSpare(claimant) ? null : ask(claimant)));
+      return enter(claimant, MAX_WAITS);
     },
     settle(used) {
       if (closed) return;

@@ -1,53 +1,65 @@
-import type { RequestUsage } from '../budgets/reservation.ts';
+import { addRequests, type EndedRequests, noRequests, type RequestUsage } from '../budgets/ended-requests.ts';
 import type { WorkerEvent } from './message.ts';
 
-/** Ends of requests that budgets concern, gathered until somebody has to know them. */
+/** Ends of requests that budgets concern, added up by their reservations until somebody has to know them. */
 export interface Settlements {
   /** @param isMore whether it used more than was set aside: then all are told at once */
   add(reservation: number, used: RequestUsage | null, isMore: boolean): void;
+  /** Gives back what was reserved for so many requests that did not come. */
+  giveBack(reservation: number, count: number): void;
   /** Tells what is gathered. */
   flush(): void;
 }
 
 /** For how long what is given back may wait: who finds no room asks for it. */
-const GATHER_MS = 20;
-/** Numbers for each: that of the reservation, tokens and USD. What is not known is no number. */
-const WIDTH = 3;
-/** As many as wait at most. */
+const GATHER_MS = 50;
+/** Numbers for each reservation: its own, and those of what has ended. */
+const WIDTH = 6;
+/** As many reservations as wait at most. */
 const MAX_COUNT = 1_000;
 
 export function createSettlements(tell: (event: WorkerEvent) => void): Settlements {
-  let numbers: number[] = [];
+  let sums = new Map<number, EndedRequests>();
   let timer: NodeJS.Timeout | null = null;
   const tellAll = (isMore: boolean): void => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    if (numbers.length === 0) return;
-    const settlements = Float64Array.from(numbers);
-    numbers = [];
+    if (sums.size === 0) return;
+    const settlements = new Float64Array(sums.size * WIDTH);
+    let index = 0;
+    for (const [reservation, { charged, count, nanoUsd, tokens, unpriced }] of sums) {
+      settlements.set([reservation, count, charged, tokens, nanoUsd, unpriced], index);
+      index += WIDTH;
+    }
+    sums = new Map();
     tell({ kind: 'settled', settlements, isMore });
   };
   const flush = (): void => tellAll(false);
+  const add = (reservation: number, used: RequestUsage | null, count: number, isMore: boolean): void => {
+    let sum = sums.get(reservation);
+    if (sum === undefined) {
+      sum = noRequests();
+      sums.set(reservation, sum);
+    }
+    addRequests(sum, used, count);
+    if (isMore || sums.size >= MAX_COUNT) tellAll(isMore);
+    else timer ??= setTimeout(flush, GATHER_MS).unref();
+  };
   return {
     flush,
-    add(reservation, used, isMore) {
-      numbers.push(reservation, used?.tokens ?? Number.NaN, used?.usd ?? Number.NaN);
-      if (isMore || numbers.length >= WIDTH * MAX_COUNT) tellAll(isMore);
-      else timer ??= setTimeout(flush, GATHER_MS).unref();
-    },
+    add: (reservation, used, isMore) => add(reservation, used, 1, isMore),
+    giveBack: (reservation, count) => add(reservation, null, count, false),
   };
 }
 
-/** Calls `settle` with each of them, in their order; `used` is null where all that was set aside is given back. */
+/** Calls `settle` with each of them. */
 export function eachSettlement(
   settlements: Float64Array,
-  settle: (reservation: number, used: RequestUsage | null) => void,
+  settle: (reservation: number, ended: EndedRequests) => void,
 ): void {
   for (let index = 0; index < settlements.length; index += WIDTH) {
-    const reservation = settlements[index] ?? 0;
-    const tokens = settlements[index + 1] ?? Number.NaN;
-    const usd = settlements[index + 2] ?? Number.NaN;
-    const used = Number.isNaN(tokens) ? null : { tokens, usd: Number.isNaN(usd) ? null : usd };
-    settle(reservation, used);
+    const [reservation = 0, count = 0, charged = 0, tokens = 0, nanoUsd = 0, unpriced = 0] =
+      settlements.subarray(index, index + WIDTH);
+    settle(reservation, { count, charged, tokens, nanoUsd, unpriced });
   }
 }

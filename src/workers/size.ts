@@ -22,7 +22,6 @@ export function sizeOf(event: WorkerEvent): number {
     case 'limits':
     case 'session':
     case 'place':
-    case 'returned':
     case 'load':
       return 256;
   }

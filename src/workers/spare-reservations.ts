@@ -1,11 +1,14 @@
+import type { RequestUsage } from '../budgets/ended-requests.ts';
 import type { RemainingLimit } from '../budgets/rate-headers.ts';
-import type { ChargedRequest, ChargePath, RequestUsage } from '../budgets/reservation.ts';
+import type { ChargedRequest, ChargePath } from '../budgets/reservation.ts';
 import type { BudgetMetric } from '../budgets/schema.ts';
 
 /** Most reservations that a worker holds in advance for requests of one kind. */
-const MAX_SPARES = 128;
-/** So many are left when more are asked for, before those that come meanwhile have to ask themselves. */
-const FEW_SPARES = MAX_SPARES / 2;
+const MAX_SPARES = 512;
+/** More are asked for when this part of as many as are wanted is left: those that come until the answer take it. */
+const FEW_SHARE = 4;
+/** Below that, a request that finds none asks for its next ones with its own reservation. */
+const MIN_WANTED_AHEAD = 16;
 /** Budgets count by buckets that begin with whole seconds: what was reserved in one may not be used in the next. */
 const SECOND_MS = 1_000;
 
@@ -23,7 +26,7 @@ export interface Claimant {
 
 /** A reservation that was made in advance. */
 export interface Spare {
-  /** Its number. */
+  /** The number of those that were made together. */
   reservation: number;
   /** What is set aside. */
   reservedUsage: RequestUsage;
@@ -32,8 +35,10 @@ export interface Spare {
 
 /** What was reserved in advance. */
 export interface GrantedSpares {
-  /** The number of the first. */
-  first: number;
+  /** Whether the request that asked for them was let in itself. */
+  hasRoom: boolean;
+  /** The number of all of them. */
+  reservation: number;
   spares: number;
   /** When, in milliseconds since the epoch. */
   at: number;
@@ -45,9 +50,8 @@ export interface PendingSpares {
   count: number;
   /** What each may use. */
   most: RequestUsage;
-  /** How many no request waits for yet. */
-  free: number;
-  answered: PromiseWithResolvers<void>;
+  /** Resolves with whether there was room. */
+  answered: PromiseWithResolvers<boolean>;
 }
 
 /** Reservations that a worker holds for requests to come, each of which is then let in without asking the owner. */
@@ -56,11 +60,15 @@ export interface SpareReservations {
   note(claimant: Claimant): void;
   /** A reservation for this request; null where there is none. */
   take(claimant: Claimant): Spare | null;
-  /** Resolves when the owner has answered, where one is on its way that this request may take; null where it has to be asked. */
-  pendingAnswer(claimant: Claimant): Promise<void> | null;
   /**
-   * How many more to ask for with the reservation of this request: as many as there were such requests in this second or the one
-   * before; null for none, and while others are asked for. Whoever asks for some has to say what came of it with `addSpares`.
+   * Resolves when the owner has answered a question of a request like this one, with whether there was room; null where there is no
+   * such question.
+   */
+  pendingAnswer(claimant: Claimant): Promise<boolean> | null;
+  /**
+   * How many more to ask for with the reservation of this request, from 0 on: as many as there were such requests in this second or
+   * the one before; null where there can be none, and while others are asked for. Whoever asks has to say what came of it with
+   * `addSpares`.
    */
   requestSpares(claimant: Claimant): PendingSpares | null;
   /** @param granted null where the owner did not answer */
@@ -76,6 +84,13 @@ export interface SpareReservations {
   giveBack(): void;
 }
 
+/** Reservations that were made together. */
+interface Batch {
+  reservation: number;
+  /** How many are not used. */
+  left: number;
+}
+
 interface Kind {
   second: number;
   /** Requests of this kind in this second, and in the one before. */
@@ -83,7 +98,9 @@ interface Kind {
   before: number;
   /** What the owner is being asked for; null while it is not. */
   pending: PendingSpares | null;
-  numbers: number[];
+  /** Of which each has some left. */
+  batches: Batch[];
+  /** What is set aside for each of them. */
   reservedUsage: RequestUsage;
   rates: readonly RemainingLimit[];
   /** How many were taken since `rates`; those that were left then are taken off, because `rates` count them as used. */
@@ -92,21 +109,23 @@ interface Kind {
 
 /**
  * @param now milliseconds since the epoch, by the clock of the owner's machine
- * @param onUnused told the numbers of reservations that nobody has used
+ * @param onUnused told how many of the reservations with a number nobody has used
  */
 export function createSpareReservations(
   now: () => number,
-  onUnused: (reservations: readonly number[]) => void,
+  onUnused: (reservation: number, count: number) => void,
 ): SpareReservations {
   const kinds = new Map<string, Kind>();
   let timer: NodeJS.Timeout | null = null;
 
+  const empty = (kind: Kind): void => {
+    for (const { left, reservation } of kind.batches) onUnused(reservation, left);
+    kind.batches = [];
+  };
   const giveBack = (): void => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    const unused: number[] = [];
-    for (const kind of kinds.values()) unused.push(...kind.numbers.splice(0));
-    if (unused.length > 0) onUnused(unused);
+    for (const kind of kinds.values()) empty(kind);
   };
   /** In the next second nothing of it may be used, and there may be no request that finds that out. */
   const endSecond = (): void => {
@@ -127,7 +146,7 @@ export function createSpareReservations(
       count: 0,
       before: existing?.second === second - 1 ? existing.count : 0,
       pending: null,
-      numbers: [],
+      batches: [],
       reservedUsage: claimant.most,
       rates: [],
       takenCount: 0,
@@ -138,23 +157,18 @@ export function createSpareReservations(
   };
 
   const askFor = (kind: Kind, count: number, most: RequestUsage): PendingSpares => {
-    kind.pending = { count, most, free: count, answered: Promise.withResolvers() };
+    kind.pending = { count, most, answered: Promise.withResolvers() };
     return kind.pending;
   };
-  /** The numbers of what was granted, which may be used in this second; null for none. */
-  const numbersFor = (
-    kind: Kind,
-    requested: PendingSpares,
-    granted: GrantedSpares | null,
-  ): number[] | null => {
+  /** What was granted and may be used in this second; null for none. */
+  const batchFor = (kind: Kind, requested: PendingSpares, granted: GrantedSpares | null): Batch | null => {
     // The second in which it was asked may be over, and another one asked.
     if (kind.pending === requested) kind.pending = null;
-    requested.answered.resolve();
-    if (granted === null) return null;
-    const { at, first, spares } = granted;
-    const numbers = Array.from({ length: spares }, (_, index) => first + index);
-    if (kind.second === Math.floor(at / SECOND_MS)) return numbers;
-    if (numbers.length > 0) onUnused(numbers);
+    requested.answered.resolve(granted?.hasRoom === true);
+    if (granted === null || granted.spares === 0) return null;
+    const { at, reservation, spares } = granted;
+    if (kind.second === Math.floor(at / SECOND_MS)) return { reservation, left: spares };
+    onUnused(reservation, spares);
     return null;
   };
 
@@ -165,31 +179,31 @@ export function createSpareReservations(
     },
     pendingAnswer(claimant) {
       const { pending } = kindOf(claimant);
-      if (pending === null || pending.free === 0 || !fits(claimant, pending.most)) return null;
-      pending.free -= 1;
-      return pending.answered.promise;
+      return pending === null || !fits(claimant, pending.most) ? null : pending.answered.promise;
     },
     take(claimant) {
       const kind = kindOf(claimant);
       if (!fits(claimant, kind.reservedUsage)) return null;
-      const reservation = kind.numbers.shift();
-      if (reservation === undefined) return null;
+      const [batch] = kind.batches;
+      if (batch === undefined) return null;
+      batch.left -= 1;
+      if (batch.left === 0) kind.batches.shift();
       kind.takenCount += 1;
+      const { reservation } = batch;
       return { reservation, reservedUsage: kind.reservedUsage, rates: ratesAfter(kind) };
     },
     requestSpares(claimant) {
       const kind = kindOf(claimant);
       if (kind.pending !== null || claimant.metrics.has('concurrency')) return null;
-      const count = Math.min(MAX_SPARES, Math.max(kind.count, kind.before) - 1);
-      return count > 0 ? askFor(kind, count, claimant.most) : null;
+      return askFor(kind, Math.max(0, wantedOf(kind) - 1), claimant.most);
     },
     addSpares(claimant, requested, granted) {
       const kind = kindOf(claimant);
-      const numbers = numbersFor(kind, requested, granted);
-      if (granted === null || numbers === null) return;
+      const batch = batchFor(kind, requested, granted);
+      if (granted === null || batch === null) return;
       // What was left did not cover what this request may use.
-      if (kind.numbers.length > 0) onUnused(kind.numbers);
-      kind.numbers = numbers;
+      empty(kind);
+      kind.batches = [batch];
       kind.reservedUsage = requested.most;
       kind.rates = granted.rates;
       kind.takenCount = 0;
@@ -197,25 +211,35 @@ export function createSpareReservations(
     requestSparesAhead(claimant) {
       const kind = kindOf(claimant);
       if (kind.pending !== null || claimant.metrics.has('concurrency')) return null;
-      const isBusy = Math.max(kind.count, kind.before) >= MAX_SPARES;
-      if (!isBusy || kind.numbers.length > FEW_SPARES) return null;
-      return askFor(kind, MAX_SPARES - kind.numbers.length, kind.reservedUsage);
+      const wanted = wantedOf(kind);
+      const left = leftOf(kind);
+      if (wanted < MIN_WANTED_AHEAD || left > wanted / FEW_SHARE) return null;
+      return askFor(kind, wanted - left, kind.reservedUsage);
     },
     addSparesAhead(claimant, requested, granted) {
       const kind = kindOf(claimant);
-      const numbers = numbersFor(kind, requested, granted);
-      if (granted === null || numbers === null) return;
+      const batch = batchFor(kind, requested, granted);
+      if (granted === null || batch === null) return;
       // All were given back meanwhile, and others asked for.
-      if (kind.reservedUsage !== requested.most && kind.numbers.length > 0) {
-        onUnused(numbers);
+      if (kind.reservedUsage !== requested.most && kind.batches.length > 0) {
+        onUnused(batch.reservation, batch.left);
         return;
       }
-      kind.takenCount = -kind.numbers.length;
-      kind.numbers = [...kind.numbers, ...numbers];
+      kind.takenCount = -leftOf(kind);
+      kind.batches.push(batch);
       kind.reservedUsage = requested.most;
       kind.rates = granted.rates;
     },
   };
+}
+
+/** How many reservations a worker holds in advance at most: as many as there were such requests in this second or the one before. */
+function wantedOf({ before, count }: Kind): number {
+  return Math.min(MAX_SPARES, Math.max(count, before));
+}
+
+function leftOf({ batches }: Kind): number {
+  return batches.reduce((sum, { left }) => sum + left, 0);
 }
 
 /** Names the kind of a request. Made once for each: it is looked up several times. */

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fails, outcomeOf, request, whole } from '../../../test/support/routing/proxy-run.ts';
+import type { RequestUsage } from '../../budgets/ended-requests.ts';
 import type { Refusal } from '../../budgets/refusal.ts';
-import type {
-  BudgetReservation,
-  ChargedRequest,
-  ChargeScope,
-  RequestUsage,
-} from '../../budgets/reservation.ts';
+import type { BudgetReservation, ChargedRequest, ChargeScope } from '../../budgets/reservation.ts';
 import { GatewayError } from '../../lib/error.ts';
 
 const refusal: Refusal = {
