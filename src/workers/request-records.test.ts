@@ -52,18 +52,18 @@ const idsIn = (events: readonly WorkerEvent[]) =>
   });
 
 describe('the records that a worker sends of its requests', () => {
-  it('are collected for 20 milliseconds, after they were written to the journal', (t) => {
+  it('are collected for 50 milliseconds, after they were written to the journal', (t) => {
     const { journal, records, told } = open(t);
     records.add(ended('a'));
     records.add(ended('b'));
     records.accessLine('one\n');
     records.accessLine('two\n');
     assert.deepEqual([journal.length, told.length], [2, 0]);
-    t.mock.timers.tick(20);
+    t.mock.timers.tick(50);
     assert.deepEqual(idsIn(told.slice(0, 1)), [['a', 'b']]);
     assert.deepEqual(told[1], { kind: 'access-logged', lines: 'one\ntwo\n', count: 2 });
     records.add(ended('c'));
-    t.mock.timers.tick(20);
+    t.mock.timers.tick(50);
     assert.deepEqual(idsIn(told.slice(2)), [['c']]);
     records.flush();
     assert.equal(told.length, 3);

@@ -34,7 +34,7 @@ export interface RequestRecordsInput extends Pick<BoundedTell, 'tell' | 'tellUnl
 }
 
 /** For how long records wait for more. */
-const GATHER_MS = 20;
+const GATHER_MS = 50;
 /** Characters that wait at most. */
 const MAX_LENGTH = 65_536;
 
