@@ -22,10 +22,11 @@ import { root } from './subject.ts';
 
 const flags = parseArgs({
   options: {
-    /** Of each turn, and at first to warm up. */
+    /** Of each turn. */
     requests: { type: 'string', default: '1000' },
+    /** Of each process that serves requests, with each key. */
     'warm-up': { type: 'string', default: '8000' },
-    /** Of each process. */
+    /** Of each of them. */
     connections: { type: 'string', default: '16' },
     rounds: { type: 'string', default: '24' },
     lanes: { type: 'string', default: 'one,workers,separate' },
@@ -185,6 +186,11 @@ async function limitedKey(gateway: RunningGateway): Promise<string> {
   return limited?.key ?? '';
 }
 
+/** How many processes share the requests of a lane. */
+function processesOf(lane: LaneId): number {
+  return lanes[lane].gateways * lanes[lane].workers;
+}
+
 function isLane(name: string): name is LaneId {
   return Object.hasOwn(lanes, name);
 }
@@ -213,7 +219,8 @@ try {
       subjects.push(await startLane(lane, folder));
   // What is compiled at the first requests is no part of what a request costs.
   for (const subject of subjects)
-    for (const key of keyKinds) await send(subject, key, Number(flags['warm-up']));
+    for (const key of keyKinds)
+      await send(subject, key, Number(flags['warm-up']) * processesOf(subject.lane));
   for (let round = 0; round < Number(flags.rounds); round += 1)
     // In another order each time: a turn leaves its marks in the caches of the processor.
     for (const subject of shuffled(subjects))
