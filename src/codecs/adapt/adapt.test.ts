@@ -44,15 +44,15 @@ const refusal = (conversation: Partial<Conversation>) => {
   return null;
 };
 
-describe('what the target cannot say', () => {
-  it('is named in the client’s own words when nothing is lost but a hint', () => {
+describe('what the target cannot express', () => {
+  it('is reported under the client’s own name if it was only a hint', () => {
     const extras = { format: 'anthropic-messages' as const, fields: { context_management: {}, betas: [] } };
     assert.deepEqual(adapted({ topK: 40, extras }).dropped, ['betas', 'context_management', 'top_k']);
     assert.equal(adapted({ topK: 40, extras }).conversation.extras, null);
     assert.deepEqual(adapted({}).dropped, []);
   });
 
-  it('has a key where marks are for a cache that is found by one', () => {
+  it('has a cache key if the target finds its prompt cache by a key instead of marks', () => {
     const keyed = codec('openai-responses', { cacheKey: 'prompt_cache_key' });
     const keyOf = (conversation: Partial<Conversation>, target = keyed) => {
       const route = { from, to: target, dialect: plainDialect, owner: null, model: 'm' };
@@ -68,7 +68,7 @@ describe('what the target cannot say', () => {
     assert.equal(keyOf(marked, to), null);
   });
 
-  it('is not written where it is named, not even by a codec that has a word for it', () => {
+  it('is not written if it is reported, not even by a codec that could express it', () => {
     const tiered = codec('gemini', { serviceTier: 'serviceTier' });
     tiered.conversation.vendorOnly = ['serviceTier'];
     const tierOn = (vendorFields: boolean) => {
@@ -87,7 +87,7 @@ describe('what the target cannot say', () => {
     assert.deepEqual(tierOn(true), ['flex', []]);
   });
 
-  it('is refused when the answer would mean something else', () => {
+  it('is refused if the answer would mean something else', () => {
     assert.deepEqual(refusal({ candidates: 2 }), ['not_translatable', 400, 'n']);
     assert.equal(refusal({ candidates: 1 }), null);
     const countless = codec('openai-chat', { candidates: 'n', logprobs: 'logprobs', uploads: 'file_id' });
@@ -108,7 +108,7 @@ describe('what the target cannot say', () => {
 });
 
 describe('reasoning that another vendor encrypted', () => {
-  it('goes without its encrypted reasoning, and not at all when only the encrypted reasoning was there', () => {
+  it('loses its encrypted content, and is dropped if it has no other content', () => {
     const encrypted = { format: 'anthropic-messages', kind: 'signature', value: 's' } as const;
     const { conversation } = adapted({
       messages: [
@@ -121,7 +121,7 @@ describe('reasoning that another vendor encrypted', () => {
     ]);
   });
 
-  it('of the target’s own vendor is not touched', () => {
+  it('is unchanged if it is from the target’s own vendor', () => {
     const encrypted = { format: 'openai-chat', kind: 'encrypted', value: 's' } as const;
     const messages: Conversation['messages'] = [
       { role: 'assistant', parts: [{ type: 'reasoning', text: '', summary: false, encrypted }] },
@@ -148,19 +148,19 @@ describe('encrypted reasoning', () => {
       ],
     }).conversation.messages[0]?.parts[0];
 
-  it('goes back to its own account and make of models, or where no owner is known', () => {
+  it('is sent to its own account and model family, or to any if its owner is unknown', () => {
     for (const owner of ['a:gpt', null]) {
       const part = encrypted(owner);
       assert.ok(part?.type === 'reasoning' && part.encrypted?.value === 'x');
     }
   });
 
-  it('stays away from any other, with its readable part kept', () => {
+  it('is not sent to another owner, but its readable part is', () => {
     for (const part of [encrypted('b:gpt'), encrypted('a:claude'), encrypted('a:gpt', 'anthropic-messages')])
       assert.ok(part?.type === 'reasoning' && part.encrypted === null && part.text === 'Hm.');
   });
 
-  it('keeps its owner where it is carried, and names it after account and make', () => {
+  it('keeps its owner when it is embedded, which consists of the account and the model family', () => {
     const encrypted = { format: 'gemini', kind: 'signature', value: 'x', owner: 'a:gemini' } as const;
     assert.deepEqual(extractEncryptedReasoning(embedEncryptedReasoning(encrypted)), encrypted);
     assert.equal(reasoningOwner('a', 'anthropic/claude-opus-5'), 'a:claude');
@@ -168,8 +168,8 @@ describe('encrypted reasoning', () => {
   });
 });
 
-describe('what a client asks for in a word that its format’s requests are not written with', () => {
-  it('is named by that word', () => {
+describe('a request with a field that only other vendors have', () => {
+  it('is reported under that field', () => {
     const { conversation: chat } = openaiChat;
     assert.ok(chat !== null);
     const request = chat.decodeRequest({ model: 'm', messages: [], top_k: 4, web_search_options: {} });
@@ -184,10 +184,10 @@ describe('what a client asks for in a word that its format’s requests are not 
   });
 });
 
-describe('every format with a conversation half', () => {
+describe('every wire format with conversations', () => {
   for (const { conversation, format } of codecs) {
     if (conversation === null || format === 'openai-completions') continue;
-    it(`can say tools, calls and images: ${format}`, () => {
+    it(`can express tools, calls and images: ${format}`, () => {
       const names = conversation.names;
       assert.deepEqual(
         [names.tools, names.toolCalls, names.imageInput].map((name) => typeof name),

@@ -22,12 +22,12 @@ function allowedParts(parts: StreamPart[]): StreamPart[] {
 }
 
 describe('an answer that may call some of the tools', () => {
-  it('keeps calls of these', () => {
+  it('keeps calls of these tools', () => {
     const parts = [...called(0, 'a'), end];
     assert.deepEqual(allowedParts(parts), parts);
   });
 
-  it('has a sentence in the place of any other call', () => {
+  it('has a sentence instead of any other call', () => {
     const parts = allowedParts([...called(0, 'b'), ...called(1, 'a'), end]);
     assert.deepEqual(
       parts.map(({ type }) => type),
@@ -45,7 +45,7 @@ describe('an answer that may call some of the tools', () => {
     assert.deepEqual(parts.at(-1), end);
   });
 
-  it('sets the sentence off from what the model wrote', () => {
+  it('separates the sentence from the text of the model', () => {
     const textParts: StreamPart[] = [
       { type: 'text-start', block: 0 },
       { type: 'text-delta', block: 0, text: 'Let me see.' },
@@ -57,7 +57,7 @@ describe('an answer that may call some of the tools', () => {
     assert.match(text, /^Let me see\.\n\n\[The model called/);
   });
 
-  it('does not end with calls where none is left', () => {
+  it('does not end with the reason tool-calls if no call is left', () => {
     assert.deepEqual(allowedParts([...called(0, 'b'), end]).at(-1), { ...end, reason: 'stop' });
   });
 });

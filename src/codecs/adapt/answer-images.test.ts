@@ -31,14 +31,14 @@ function shown(format: WireFormat, source: ImageSource): { answer: JsonObject; r
   };
 }
 
-describe('a picture that a model made', () => {
+describe('an image that a model made', () => {
   for (const format of ['openai-chat', 'openai-responses', 'gemini', 'ollama'] as const)
-    it(`is a picture to clients of ${format}, and read as one`, () => {
+    it(`is an image for clients of ${format}, and is read as one`, () => {
       const images = shown(format, bytes).read.filter(({ type }) => type === 'image');
       assert.deepEqual(images, [{ type: 'image', block: 0, source: bytes }]);
     });
 
-  it('stands where clients of each format look for it', () => {
+  it('is in the place where clients of each format expect it', () => {
     const chat = objectOf(objectOf(listOf(shown('openai-chat', bytes).answer['choices'])[0])['message']);
     assert.deepEqual(chat['images'], [
       { index: 0, type: 'image_url', image_url: { url: `data:image/png;base64,${base64}` } },
@@ -51,7 +51,7 @@ describe('a picture that a model made', () => {
     assert.deepEqual(objectOf(shown('ollama', bytes).answer['message'])['images'], [base64]);
   });
 
-  it('is told of in words where there is no place for it, by its address where it has one', () => {
+  it('is described in text if there is no place for it, with its URL if it has one', () => {
     for (const format of ['anthropic-messages', 'openai-completions'] as const) {
       assert.match(
         JSON.stringify(shown(format, bytes).answer),
@@ -70,7 +70,7 @@ describe('a picture that a model made', () => {
   });
 });
 
-describe('a picture in an answer of an earlier turn', () => {
+describe('an image in an answer of an earlier turn', () => {
   const parts: Part[] = [
     { type: 'text', text: 'Here:' },
     { type: 'image', source: bytes },
@@ -85,7 +85,7 @@ describe('a picture in an answer of an earlier turn', () => {
     return adapt(conversation, { ...route, model: 'm' }).conversation.messages;
   };
 
-  it('is shown after what the user says next, where answers hold none', () => {
+  it('is moved after the next text of the user, if answers cannot contain images', () => {
     for (const to of ['openai-chat', 'openai-responses', 'anthropic-messages'] as const) {
       const [answer, next, ...others] = adapted(to);
       assert.deepEqual(
@@ -101,11 +101,11 @@ describe('a picture in an answer of an earlier turn', () => {
     assert.equal(adapted('openai-chat', messages.slice(0, 1)).at(-1)?.role, 'user');
   });
 
-  it('stays where it was for formats whose answers hold some', () => {
+  it('stays in its place for formats whose answers can contain images', () => {
     for (const to of ['gemini', 'ollama'] as const) assert.deepEqual(adapted(to), messages, to);
   });
 
-  it('is a picture, and no text in base64, in every format that has them', () => {
+  it('is an image, and never base64 in a text, in every format that has images', () => {
     const read = (format: WireFormat, body: JsonObject) =>
       translating(format)
         .conversation.decodeRequest({ model: 'm', ...body })
@@ -120,7 +120,7 @@ describe('a picture in an answer of an earlier turn', () => {
     assert.deepEqual(read('ollama', { messages: [assistantMessage] }), [image]);
   });
 
-  it('keeps Google’s signature on it', () => {
+  it('keeps Google’s signature', () => {
     const part = { inlineData: { mimeType: 'image/png', data: base64 }, thoughtSignature: 'c2ln' };
     const { decodeRequest, encodeRequest } = translating('gemini').conversation;
     const body = {

@@ -25,8 +25,8 @@ function all(reader: PartReader, count: number): StreamPart[] {
 const text = (block: number, delta: string): StreamPart => ({ type: 'text-delta', block, text: delta });
 const pieces = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n') }), { maxLength: 6 });
 
-describe('an answer that goes on with another', () => {
-  it('says what the two of them said, however both were cut, and once where it begins anew', () => {
+describe('an answer that continues a partial one', () => {
+  it('has the text of both, however they were cut, and text that is repeated only once', () => {
     fc.assert(
       fc.property(pieces, pieces, fc.boolean(), (before, after, repeated) => {
         const begunText = before.join('');
@@ -54,7 +54,7 @@ describe('an answer that goes on with another', () => {
     );
   });
 
-  it('numbers its blocks after those that there are, and closes the thoughts that broke off', () => {
+  it('numbers its blocks after those of the partial answer, and closes an open reasoning block', () => {
     const begun = begunWith([
       { type: 'reasoning-start', block: 0, summary: false },
       { type: 'reasoning-end', block: 0, encrypted: null },
@@ -73,7 +73,7 @@ describe('an answer that goes on with another', () => {
     ]);
   });
 
-  it('is for text and thoughts alone', () => {
+  it('consists of text and reasoning only', () => {
     assert.equal(begunWith([{ type: 'text-start', block: 0 }, text(0, 'a')]).continuable, true);
     const call: StreamPart = { type: 'tool-call-start', block: 1, id: 'a', name: 'f', kind: 'function' };
     assert.equal(begunWith([text(0, 'a'), call]).continuable, false);
@@ -85,7 +85,7 @@ describe('an answer that goes on with another', () => {
   });
 });
 
-describe('a conversation with a begun answer', () => {
+describe('a conversation with a partial answer', () => {
   const conversation = {
     ...emptyConversation('m'),
     messages: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'hi' }] }],
@@ -93,7 +93,7 @@ describe('a conversation with a begun answer', () => {
     reasoning: { mode: 'on' as const, effort: 'high', budgetTokens: null, display: null },
   };
 
-  it('ends with it, has so much less to say, and thinks no more', () => {
+  it('ends with it, has a lower token limit, and no more thinking', () => {
     const whole = continued(conversation, 'One two \n', 30);
     assert.deepEqual(whole.messages.at(-1), {
       role: 'assistant',
@@ -103,7 +103,7 @@ describe('a conversation with a begun answer', () => {
     assert.equal(continued(conversation, 'One', 300).maxOutputTokens, 1);
   });
 
-  it('adds it to what the client had begun itself', () => {
+  it('appends it to the answer that the client had begun', () => {
     const prefilled = {
       ...conversation,
       messages: [
@@ -119,7 +119,7 @@ describe('a conversation with a begun answer', () => {
     ]);
   });
 
-  it('is the same where nothing was said yet', () => {
+  it('is unchanged if the partial answer is empty', () => {
     assert.equal(continued(conversation, ' \n', 1), conversation);
   });
 });

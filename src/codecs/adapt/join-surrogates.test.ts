@@ -37,8 +37,8 @@ function through(parts: readonly StreamPart[], last: readonly StreamPart[]): Str
 const saidIn = (parts: readonly StreamPart[], block: number) =>
   parts.map((part) => ('text' in part && part.block === block ? part.text : '')).join('');
 
-describe('whole characters', () => {
-  it('are what every delta has, whatever was cut, and nothing is lost', () => {
+describe('surrogate pairs', () => {
+  it('are complete in every delta, wherever the text was cut, and nothing is lost', () => {
     fc.assert(
       fc.property(deltas, (parts) => {
         const whole = through(parts, ends);
@@ -53,7 +53,7 @@ describe('whole characters', () => {
     );
   });
 
-  it('leave parts as they are that have nothing to mend', () => {
+  it('leave parts unchanged that have nothing to join', () => {
     const parts: StreamPart[] = [{ type: 'text-delta', block: 0, text: 'a🙂' }];
     const whole = wholeCharacters({ push: () => parts, end: () => [] });
     assert.equal(whole.push({ event: '', data: '' }), parts);

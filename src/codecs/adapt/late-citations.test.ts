@@ -50,7 +50,7 @@ function read(format: WireFormat, events: readonly object[]): StreamPart[] {
   return [...frames.flatMap((frame) => source.push(frame)), ...source.end()];
 }
 
-describe('a source that is named after its text', () => {
+describe('a source that arrives after its text', () => {
   const late = [
     ...text,
     citation('https://a.test', 'A'),
@@ -59,7 +59,7 @@ describe('a source that is named after its text', () => {
   ];
   const words = 'Sources:\n- [A](https://a.test)\n- https://b.test';
 
-  it('stands in a text of its own in Anthropic’s format', () => {
+  it('is in a separate text block in Anthropic’s format', () => {
     const [, sources, ...others] = listOf(written('anthropic-messages', late)['content']).map(objectOf);
     assert.deepEqual(others, []);
     assert.equal(sources?.['text'], words);
@@ -69,7 +69,7 @@ describe('a source that is named after its text', () => {
     );
   });
 
-  it('stands in a message of its own in the responses format, at its line', () => {
+  it('is in a separate message in the responses format, at its line', () => {
     const output = listOf(written('openai-responses', late)['output']).map(objectOf);
     assert.equal(output.length, 2);
     const [part] = listOf(output[1]?.['content']).map(objectOf);
@@ -80,7 +80,7 @@ describe('a source that is named after its text', () => {
     assert.deepEqual(cited, ['[A](https://a.test)', 'https://b.test', '[A](https://a.test)']);
   });
 
-  it('stays with its text while that is open', () => {
+  it('stays with its text while the block is open', () => {
     const [begun, ...rest] = [...text.slice(0, 2), citation('https://a.test', 'A'), ...text.slice(2)];
     assert.ok(begun !== undefined);
     for (const [format, list] of [
@@ -91,7 +91,7 @@ describe('a source that is named after its text', () => {
   });
 });
 
-describe('a source without an address', () => {
+describe('a source without a URL', () => {
   const passage = `The sun ${'x'.repeat(300)}`;
   const unaddressed = (title: string | null, words: string | null): StreamPart => ({
     type: 'citation',
@@ -121,16 +121,16 @@ describe('a source without an address', () => {
   const responsesTexts = (answer: JsonObject) =>
     listOf(answer['output']).map((item) => objectOf(listOf(objectOf(item)['content'])[0])['text']);
 
-  it('is named in words, once, where a format can name addresses alone', () => {
+  it('is named in the text, once, if a format can only express URLs', () => {
     assert.equal(chatText(written('openai-chat', cited)), `Sun.\n\n${words}`);
     assert.deepEqual(responsesTexts(written('openai-responses', cited)), ['Sun.', words]);
   });
 
-  it('begins the text where there is no other', () => {
+  it('begins the text if there is no other', () => {
     assert.equal(chatText(written('openai-chat', [unaddressed('Manual', null)])), 'Sources:\n- Manual');
   });
 
-  it('is left out of JSON that was asked for, and so is one that comes late', () => {
+  it('is left out if the client asked for JSON, as is a late source', () => {
     const late = [...cited, citation('https://a.test')];
     const format = { type: 'json_schema' };
     assert.equal(chatText(written('openai-chat', late, { response_format: format })), 'Sun.');
@@ -142,7 +142,7 @@ describe('a source without an address', () => {
   });
 });
 
-describe('no source is lost that', () => {
+describe('a source is not lost', () => {
   const annotation = {
     type: 'url_citation',
     url: 'https://a.test',
@@ -153,7 +153,7 @@ describe('no source is lost that', () => {
   const sources = (parts: readonly StreamPart[]) =>
     parts.flatMap((part) => (part.type === 'citation' ? [[part.block, part.citation.url]] : []));
 
-  it('a chat upstream names before any text, or without any', () => {
+  it('if a chat upstream sends it before any text, or without text', () => {
     const chunk = (delta: object, finish_reason: string | null = null) => ({
       choices: [{ index: 0, delta, finish_reason }],
     });
@@ -175,7 +175,7 @@ describe('no source is lost that', () => {
     ]);
   });
 
-  it('a responses upstream names before the text, after it, or in the finished item alone', () => {
+  it('if a responses upstream sends it before the text, after it, or only in the finished item', () => {
     const at = { output_index: 0, content_index: 0 };
     const added = { type: 'response.output_text.annotation.added', ...at, annotation };
     const item = (annotations: object[]) => ({

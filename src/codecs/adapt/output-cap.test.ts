@@ -79,16 +79,16 @@ const messages: readonly (readonly [string, number | null, boolean?])[] = [
   ['', null],
 ];
 
-describe('the most that a model writes', () => {
+describe('the output limit of a model', () => {
   for (const [message, outputCap, lasting] of messages)
-    it(`is ${outputCap ?? 'not'} said in: ${message.slice(0, 60)}`, () => {
+    it(`is ${outputCap ?? 'not'} read from: ${message.slice(0, 60)}`, () => {
       assert.deepEqual(
         reportedOutputCap(message, 32_000),
         outputCap === null ? null : { outputCap, lasting },
       );
     });
 
-  it('is put where each format has it, and nothing else is changed', () => {
+  it('is written where each format has it, and nothing else is changed', () => {
     const cases = [
       [openaiChat, { a: 1, max_tokens: 9, z: 2 }, { a: 1, max_tokens: 5, z: 2 }, 'max_tokens'],
       [openaiChat, { max_completion_tokens: 9 }, { max_completion_tokens: 5 }, 'max_completion_tokens'],
@@ -110,7 +110,7 @@ describe('the most that a model writes', () => {
     }
   });
 
-  it('leaves room beside a budget for thinking', () => {
+  it('leaves room for an answer beside a thinking budget', () => {
     const ask = (budget_tokens: number) => ({
       max_tokens: 50_000,
       thinking: { type: 'enabled', budget_tokens, display: 'omitted' },

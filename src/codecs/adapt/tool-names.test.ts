@@ -18,7 +18,7 @@ const functionTool = (name: string, namespace?: string): Tool => ({
 });
 
 describe('names of tools', () => {
-  it('are legal, different, and lead back to the client’s own', () => {
+  it('are valid and unique, and can be converted back to the client’s own', () => {
     const tools = fc.uniqueArray(
       fc.record(
         {
@@ -46,7 +46,7 @@ describe('names of tools', () => {
     );
   });
 
-  it('stay as they are where they are legal, and are flattened out of a namespace', () => {
+  it('are unchanged if they are valid, and include their namespace', () => {
     const names = nameTools([functionTool('read'), functionTool('search', 'docs')], rule, false);
     assert.equal(names.wireName({ name: 'read' }), 'read');
     assert.equal(names.wireName({ name: 'search', namespace: 'docs' }), 'docs__search');
@@ -54,7 +54,7 @@ describe('names of tools', () => {
 });
 
 describe('ids of calls', () => {
-  it('are safe for every format, the same every time, and untouched when safe already', () => {
+  it('are valid for every format, always the same, and unchanged if they were valid', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 120 }), (id) => {
         assert.match(safeId(id), /^[a-zA-Z0-9_-]{1,64}$/);
@@ -67,7 +67,7 @@ describe('ids of calls', () => {
   });
 });
 
-describe('a tool with free text', () => {
+describe('a custom tool with text input', () => {
   const tools: Tool[] = [
     {
       kind: 'custom',
@@ -78,7 +78,7 @@ describe('a tool with free text', () => {
   ];
   const names = nameTools(tools, rule, false);
 
-  it('becomes a function with one text, its grammar in words, its calls and results too', () => {
+  it('becomes a function with one text argument and its grammar in the description, as do its calls and results', () => {
     const conversation = bridgeTools(
       {
         ...emptyConversation('m'),
@@ -115,7 +115,7 @@ describe('a tool with free text', () => {
     });
   });
 
-  it('is called by its client’s name and with its text, however the arguments were cut', () => {
+  it('is called by its client’s name and with its text, however the arguments were split', () => {
     const parts = (pieces: string[]): StreamPart[] => [
       {
         type: 'tool-call-start',
@@ -146,8 +146,8 @@ describe('a tool with free text', () => {
   });
 });
 
-describe('encrypted reasoning that is carried for another format', () => {
-  it('comes back as it was, and no other text is taken for one', () => {
+describe('encrypted reasoning that is embedded for another format', () => {
+  it('is recovered unchanged, and not read from any other text', () => {
     const reasoning = fc.record(
       {
         format: fc.constantFrom('anthropic-messages' as const, 'openai-responses' as const),

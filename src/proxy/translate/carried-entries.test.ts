@@ -39,14 +39,14 @@ function placed(json: string): { body: Buffer; start: number; end: number } {
 }
 
 describe('entries whose long texts are carried', () => {
-  it('are written as they are when all of them is read, also in JSON within JSON', () => {
+  it('are written as if they had been read completely, also in JSON within JSON', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 3 }), fc.boolean(), fc.nat(2), (entries, odd, depth) => {
         const plain = JSON.stringify(entries);
         const json = odd ? plain.replaceAll('a', '\\u0061').replaceAll('/', '\\/') : plain;
         const { body, end, start } = placed(json);
         const whole = readEntries(body, start, end);
-        const carried = carryEntries(body, start, end);
+        const carried = carryEntries(body, start, end, false);
         assert.deepEqual(whole?.entries, JSON.parse(json));
         if (carried === null) return;
         assert.notDeepEqual(carried.entries, whole?.entries);
@@ -66,21 +66,21 @@ describe('entries whose long texts are carried', () => {
 
   const long = 'x'.repeat(400);
 
-  it('begin and end as the texts do, so that codecs can look at both', () => {
+  it('begin and end as their texts do, because codecs look at both ends', () => {
     const { body, end, start } = placed(JSON.stringify([{ content: `[tool error] ${long} \n\t ` }]));
-    const [one] = (carryEntries(body, start, end)?.entries ?? []) as { content: string }[];
+    const [one] = (carryEntries(body, start, end, false)?.entries ?? []) as { content: string }[];
     assert.ok(one !== undefined && one.content.length < 100);
     assert.ok(one.content.startsWith('[tool error] '));
     assert.ok(one.content.endsWith(' \n\t ') && one.content.trimEnd() !== one.content);
   });
 
-  it('are read whole where nothing is long, and where a text would be written in another way', () => {
+  it('are read completely if nothing is long, or if a text would be written differently', () => {
     const broken = Buffer.concat([
       Buffer.from('{"content":"'),
       Buffer.from([0xff]),
       Buffer.from(`${long}"}`),
     ]);
-    assert.equal(carryEntries(broken, 0, broken.length), null);
+    assert.equal(carryEntries(broken, 0, broken.length, false), null);
     for (const json of [
       '',
       '{"content":"short"}',
@@ -88,17 +88,18 @@ describe('entries whose long texts are carried', () => {
       `{"content":"\\/${long}"}`,
     ]) {
       const body = Buffer.from(json);
-      assert.equal(carryEntries(body, 0, body.length), null, json.slice(0, 30));
+      assert.equal(carryEntries(body, 0, body.length, false), null, json.slice(0, 30));
     }
   });
 
-  it('are what agents write into files, too', () => {
+  it('report that a text was left out, and are not written if one occurs twice', () => {
     for (const name of ['old_string', 'new_str', 'new_text', 'file_text']) {
       const entries = [{ args: { path: 'a', [name]: `→ "${long}"\n` } }];
       const { body, end, start } = placed(JSON.stringify(entries));
-      const carried = carryEntries(body, start, end);
+      const carried = carryEntries(body, start, end, false);
       assert.ok(JSON.stringify(carried?.entries).length < 200, name);
       assert.equal(carried?.write(JSON.stringify(carried.entries))?.toString(), JSON.stringify(entries));
+      assert.equal(carryEntries(body, start, end, true), null, 'where arguments are JSON within JSON');
     }
   });
 
@@ -106,14 +107,14 @@ describe('entries whose long texts are carried', () => {
     for (const times of [1, 10_000, 40_000]) {
       const entries = [{ content: long }, { name: '東'.repeat(times) }, { content: `${long}é` }];
       const { body, end, start } = placed(JSON.stringify(entries));
-      const carried = carryEntries(body, start, end);
+      const carried = carryEntries(body, start, end, false);
       assert.equal(carried?.write(JSON.stringify(carried.entries))?.toString(), JSON.stringify(entries));
     }
   });
 
   it('tell when a text was left out, or stands there twice', () => {
     const { body, end, start } = placed(JSON.stringify([{ content: long }]));
-    const carried = carryEntries(body, start, end);
+    const carried = carryEntries(body, start, end, false);
     assert.equal(carried?.write('[]')?.toString(), '[]');
     assert.equal(carried?.isWritten(), false);
     const twice = [...(carried?.entries ?? []), ...(carried?.entries ?? [])];

@@ -24,7 +24,7 @@ const outcome = (attempt: () => unknown) => {
 };
 
 describe('schemas that were fitted before', () => {
-  it('are what fitting gives, the first time and every other', () => {
+  it('are what fitting gives, the first time and later', () => {
     const words = fc.constantFrom(
       'type',
       'object',
@@ -53,7 +53,7 @@ describe('schemas that were fitted before', () => {
     );
   });
 
-  it('are not fitted again, under the same rules', () => {
+  it('are not fitted again under the same rules', () => {
     const fit = createFittedSchemas();
     const first = fit(structuredClone(path), gemini, 'tools.a');
     assert.equal(fit(structuredClone(path), gemini, 'tools.b'), first);
@@ -61,7 +61,7 @@ describe('schemas that were fitted before', () => {
     assert.notEqual(fit({ ...structuredClone(path), title: 'x' }, gemini, 'tools.a'), first);
   });
 
-  it('are forgotten when there are too many, those first that were not used for the longest time', () => {
+  it('are removed when there are too many, the least recently used ones first', () => {
     const size = JSON.stringify(path).length + 20;
     const fit = createFittedSchemas(2 * size);
     const numbered = (title: number): JsonObject => ({ ...structuredClone(path), title: String(title) });
@@ -73,7 +73,7 @@ describe('schemas that were fitted before', () => {
     assert.notEqual(fitted(fit, 2), two);
   });
 
-  it('are refused by the name of their own tool each time, also where they are too deep to be written', () => {
+  it('are refused under the name of their own tool each time, also if they are too deep to be written', () => {
     const fit = createFittedSchemas();
     for (const depth of [300, 200_000]) {
       let deep: JsonObject = { type: 'string' };

@@ -35,7 +35,7 @@ function spelled(value: unknown, odd: boolean): string {
   return odd ? json.replaceAll('a', '\\u0061').replaceAll('/', '\\/') : json;
 }
 
-describe('long texts that are carried', () => {
+describe('long texts that are carried around a translation', () => {
   const inner = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, text, fc.integer(), tie('list'), tie('object'), tie('object')),
     list: fc.array(tie('value'), { maxLength: 3 }),
@@ -45,7 +45,7 @@ describe('long texts that are carried', () => {
     }),
   })).object;
 
-  it('come back as they were, wherever they stood, and in JSON within JSON', () => {
+  it('are put back unchanged, wherever they are, and in JSON within JSON', () => {
     fc.assert(
       fc.property(inner, fc.boolean(), fc.nat(3), (value, odd, depth) => {
         const body = spelled(value, odd);
@@ -67,7 +67,7 @@ describe('long texts that are carried', () => {
   });
 
   const long = 'x'.repeat(300);
-  it('are left alone where none is long, or one does not end', () => {
+  it('are not taken out if none is long, or if one does not end', () => {
     for (const body of [
       '{}',
       '{"text":"short"}',
@@ -78,7 +78,7 @@ describe('long texts that are carried', () => {
       assert.equal(carryLongTexts(body), null, body.slice(0, 20));
   });
 
-  it('are not put back where a mark was cut, or a text is wrong inside JSON within JSON', () => {
+  it('are not put back if a mark was cut, or if a text is invalid inside JSON within JSON', () => {
     const carried = carryLongTexts(`{"text":"${long}\\x"}`);
     assert.ok(carried !== null);
     assert.equal(carried.putBack(carried.body.replace('\\u0001', '')), null);
@@ -172,7 +172,7 @@ describe('a messages request to a chat target', () => {
     );
   });
 
-  it('is marked for the prompt cache as long as it is, also where its texts would be carried', () => {
+  it('gets cache marks by its full length, although its texts would be carried', () => {
     const chatRequest = {
       messages: [
         { role: 'user', content: 'x'.repeat(9_000) },

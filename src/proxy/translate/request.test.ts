@@ -11,7 +11,7 @@ function targetOf(format: Target['format']): Target {
 }
 
 describe('a request to translate', () => {
-  it('that is nested deeper than it can be written again is a 400, not a failure of the gateway', () => {
+  it('gets a 400 if it is nested too deep to be written again', () => {
     const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
     const call = `{"type":"tool_use","id":"a","name":"b","input":${deep}}`;
     const body = `{"model":"m","messages":[{"role":"assistant","content":[${call}]}]}`;

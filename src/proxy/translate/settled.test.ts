@@ -55,7 +55,7 @@ function piecesOf(body: Buffer, settled: SettledTurns | null, to = target): read
 }
 
 describe('settled turns', () => {
-  it('are those of a conversation that comes again, without its last exchange', () => {
+  it('are those of a conversation that continues, without its last exchange', () => {
     const settled = createSettledTurns();
     sent(agentRequest('a', 6), settled);
     assert.equal(settled.exchanges, 0);
@@ -65,7 +65,7 @@ describe('settled turns', () => {
     assert.equal(settled.exchanges, 8);
   });
 
-  it('are sent from where they are kept, and not copied for each request', () => {
+  it('are sent from the memory that keeps them, without a copy for each request', () => {
     const settled = createSettledTurns();
     for (const calls of [6, 7]) sent(agentRequest('a', calls), settled);
     const one = piecesOf(agentRequest('a', 9), settled);
@@ -78,7 +78,7 @@ describe('settled turns', () => {
     assert.deepEqual(Buffer.concat(one), Buffer.concat(other));
   });
 
-  it('are not looked for in another conversation, or on the way to another model', () => {
+  it('are not used for another conversation or another model', () => {
     const settled = createSettledTurns();
     for (const calls of [6, 7]) sent(agentRequest('a', calls), settled);
     const elsewhere = { ...target, model: 'other' };
@@ -87,7 +87,7 @@ describe('settled turns', () => {
     assert.equal(settled.exchanges, 6);
   });
 
-  it('are translated again where the id of one of their calls comes once more', () => {
+  it('are translated again if the id of one of their calls is used once more', () => {
     const responses = { ...target, format: 'openai-responses' } as const;
     const settled = createSettledTurns();
     for (const calls of [6, 7]) sent(agentRequest('a', calls), settled, responses);
@@ -96,7 +96,7 @@ describe('settled turns', () => {
     for (const _ of [1, 2]) assert.equal(sent(again, settled, responses), sent(again, null, responses));
   });
 
-  it('are kept up to a bound, the last used longest', () => {
+  it('are kept up to a limit, the least recently used ones are removed first', () => {
     const settled = createSettledTurns(110_000);
     const converse = (name: string) => {
       for (const calls of [6, 7]) sent(agentRequest(name, calls), settled);
@@ -115,7 +115,7 @@ describe('settled turns', () => {
     assert.equal(small.bytes, 0);
   });
 
-  it('leave no trace in the request that an answer is written for, and are not those of a response that is stored', () => {
+  it('are not in the request that an answer refers to, and not used for a response that is stored', () => {
     const responseState = {
       keyId: 'k',
       previousId: null,
@@ -145,7 +145,7 @@ describe('settled turns', () => {
     }
   });
 
-  it('get the marks for the prompt cache that they get where they are translated, also with many calls in one answer', () => {
+  it('get the same cache marks as translated turns, also with many calls in one answer', () => {
     const messages: Target = { ...target, provider: anthropicCompatible, format: 'anthropic-messages' };
     const settled = createSettledTurns();
     const request = (parallel: readonly number[]) =>
@@ -176,7 +176,7 @@ describe('settled turns', () => {
     assert.equal(translate(shorter, settled), translate(shorter, null), 'a conversation that was cut off');
   });
 
-  it('are noted of agents alone: with tools, and an answer before the question', () => {
+  it('are kept only for agents: requests with tools that have an earlier answer', () => {
     const settled = createSettledTurns();
     const text = { role: 'user', content: 'x'.repeat(5_000) };
     sent(Buffer.from(JSON.stringify({ messages: [text] })), settled);
@@ -185,13 +185,13 @@ describe('settled turns', () => {
   });
 });
 
-describe('the place of a list in a request', () => {
+describe('the position of a list in a request', () => {
   const listIn = (text: string) => {
     const span = listSpan(Buffer.from(text), 'list');
     return span === null ? null : text.slice(span.start, span.end);
   };
 
-  it('is between its brackets, whatever stands around it', () => {
+  it('is between its brackets, whatever surrounds it', () => {
     assert.equal(
       listIn(' { "a" : "]\\"list\\":[" , "list" : [ {"b":[1]}, 2 ] , "c":{"list":[3]} } '),
       ' {"b":[1]}, 2 ',
@@ -199,7 +199,7 @@ describe('the place of a list in a request', () => {
     assert.equal(listIn('{"é":1.5e3,"list":[]}'), '');
   });
 
-  it('is not told where a name is ambiguous, or there is no list', () => {
+  it('is unknown if its name is ambiguous, or if there is no list', () => {
     for (const text of [
       '{"list":[1],"list":[2]}',
       '{"list":[1],"\\u006cist":[2]}',

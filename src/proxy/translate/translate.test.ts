@@ -24,8 +24,8 @@ const asAnthropic = { format: 'anthropic-messages', fields: { max_tokens: 5 } } 
 /** The events of a stream, by name. */
 const eventsIn = (text: string) => [...text.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name);
 
-describe('an answer of another format', () => {
-  it('reaches the client in its own, and the request the upstream in its', async () => {
+describe('an answer in another format', () => {
+  it('reaches the client in its format, as the request reached the upstream in its own', async () => {
     const { entry, sent, sink } = await outcomeOf(request({ a: [whole] }, asAnthropic));
     assert.deepEqual(JSON.parse(sent[0]?.body ?? ''), {
       model: 'm',
@@ -37,7 +37,7 @@ describe('an answer of another format', () => {
     assert.deepEqual([usage.input_tokens, entry.usage?.input, entry.usage?.output], [3, 3, 1]);
   });
 
-  it('is the same stream wherever the pieces of the upstream end', async () => {
+  it('is the same stream wherever the upstream splits it', async () => {
     const text = [role, word, last, done].join('');
     const streamsOf = async (size: number) => {
       const parts = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
@@ -58,7 +58,7 @@ describe('an answer of another format', () => {
     for (const size of [1, 7, 64]) assert.equal(await streamsOf(size), whole, `pieces of ${size}`);
   });
 
-  it('ends with the error event of the client where the upstream broke off', async () => {
+  it('ends with the error event of the client’s format if the upstream breaks off', async () => {
     const { entry, sink } = await outcomeOf(
       request({ a: [streams('cut', role, word)] }, { ...asAnthropic, stream: true }),
     );
@@ -66,7 +66,7 @@ describe('an answer of another format', () => {
     assert.deepEqual([entry.outcome, entry.errorCode], ['failed', 'upstream_cut']);
   });
 
-  it('is asked for elsewhere where the upstream broke off before its first word', async () => {
+  it('is requested from another target if the upstream breaks off before its first text', async () => {
     const running = request(
       { a: [streams('cut', role)], b: [streams('ends', role, word, last, done)] },
       { ...asAnthropic, stream: true },
@@ -76,7 +76,7 @@ describe('an answer of another format', () => {
     assert.equal(eventsIn(sink.text).filter((name) => name === 'message_start').length, 1);
   });
 
-  it('tells of an error in the dialect of the client, with the status of the upstream', async () => {
+  it('gives an error in the dialect of the client, with the status of the upstream', async () => {
     const error = {
       error: { message: 'max_tokens is too large', type: 'invalid_request_error', code: null },
     };
@@ -89,7 +89,7 @@ describe('an answer of another format', () => {
     }
   });
 
-  it('is refused where it is no JSON, or has no end', async () => {
+  it('is refused if it is not JSON, or has no end', async () => {
     const text = await outcomeOf(request({ a: [streams('ends', 'Bad gateway')] }, asAnthropic));
     assert.deepEqual([text.sink.status, text.entry.outcome], [502, 'failed']);
     const endless = await outcomeOf(
