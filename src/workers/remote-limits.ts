@@ -145,7 +145,9 @@ function remoteReservation(
     // It may have ended meanwhile.
     if (closed || takeSpare(claimant)) return null;
     const coming = waits === 0 ? null : spares.pendingAnswer(claimant);
-    return coming === null ? ask(claimant) : coming.then((hasRoom) => enter(claimant, hasRoom ? waits - 1 : 0));
+    return coming === null
+      ? ask(claimant)
+      : coming.then((hasRoom) => enter(claimant, hasRoom ? waits - 1 : 0));
   };
   return {
     rates: () => rates,
