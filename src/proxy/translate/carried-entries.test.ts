@@ -92,7 +92,7 @@ describe('entries whose long texts are carried', () => {
     }
   });
 
-  it('report that a text was left out, and are not written if one occurs twice', () => {
+  it('include what the tools of agents write into files', () => {
     for (const name of ['old_string', 'new_str', 'new_text', 'file_text']) {
       const entries = [{ args: { path: 'a', [name]: `→ "${long}"\n` } }];
       const { body, end, start } = placed(JSON.stringify(entries));
@@ -112,7 +112,7 @@ describe('entries whose long texts are carried', () => {
     }
   });
 
-  it('tell when a text was left out, or stands there twice', () => {
+  it('report that a text was left out, and are not written if one occurs twice', () => {
     const { body, end, start } = placed(JSON.stringify([{ content: long }]));
     const carried = carryEntries(body, start, end, false);
     assert.equal(carried?.write('[]')?.toString(), '[]');

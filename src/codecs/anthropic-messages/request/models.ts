@@ -18,7 +18,12 @@ export interface ModelTraits {
 const allEfforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** For a name without a version: another vendor's model, or an alias. */
-const unknown: ModelTraits = { thinking: 'either', efforts: allEfforts, sampling: true, needsExplicitOff: true };
+const unknown: ModelTraits = {
+  thinking: 'either',
+  efforts: allEfforts,
+  sampling: true,
+  needsExplicitOff: true,
+};
 
 interface Generation {
   /** The first version, as major.minor. */
@@ -27,11 +32,22 @@ interface Generation {
 }
 
 const generations: readonly Generation[] = [
-  { from: [5, 0], traits: { thinking: 'adaptive', efforts: allEfforts, sampling: false, needsExplicitOff: true } },
-  { from: [4, 7], traits: { thinking: 'adaptive', efforts: allEfforts, sampling: false, needsExplicitOff: false } },
+  {
+    from: [5, 0],
+    traits: { thinking: 'adaptive', efforts: allEfforts, sampling: false, needsExplicitOff: true },
+  },
+  {
+    from: [4, 7],
+    traits: { thinking: 'adaptive', efforts: allEfforts, sampling: false, needsExplicitOff: false },
+  },
   {
     from: [4, 6],
-    traits: { thinking: 'either', efforts: ['low', 'medium', 'high', 'max'], sampling: true, needsExplicitOff: true },
+    traits: {
+      thinking: 'either',
+      efforts: ['low', 'medium', 'high', 'max'],
+      sampling: true,
+      needsExplicitOff: true,
+    },
   },
   { from: [3, 7], traits: { thinking: 'budget', efforts: [], sampling: true, needsExplicitOff: true } },
   { from: [0, 0], traits: { thinking: 'none', efforts: [], sampling: true, needsExplicitOff: false } },
