@@ -7,6 +7,8 @@ export type Side = 'answer' | 'question';
 export interface ExchangeShape {
   /** The field of a request that lists its turns. */
   list: string;
+  /** Whether the arguments of calls are a text, JSON within JSON, and no object. */
+  nestsArguments: boolean;
   /**
    * Who says an entry. Null for one that has anything which is not translated alike wherever it stands, or that is named in
    * `dropped`: only texts, thoughts, calls and results of functions, with the fields that every client writes.

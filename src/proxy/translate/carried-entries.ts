@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseJson } from '../../codecs/json/lossless.ts';
 import { jsonBytes } from './json-bytes.ts';
-import { backslashesBefore, markOf, marksIn, textAt } from './long-texts.ts';
+import { backslashesBefore, markOf, marksIn } from './long-texts.ts';
 
 /** Entries of a list of turns, and how what was made of them is written. */
 export interface ReadEntries {
@@ -14,11 +14,14 @@ export interface ReadEntries {
   isWritten(): boolean;
 }
 
+/** Fields that hold what was said, as in `long-texts.ts`, and what a tool gave back. */
+const SAID = /"(?:text|content|output)": ?"/g;
+
 /**
- * Fields that hold what was said, as in `long-texts.ts`, what a tool gave back, and what agents' tools write into files: Claude Code
- * and Gemini CLI replace `old_string` by `new_string`, Anthropic's editor `old_str` by `new_str`, and its `file_text` is a whole file.
+ * With what agents' tools write into files: Claude Code and Gemini CLI replace `old_string` by `new_string`, Anthropic's editor
+ * `old_str` by `new_str`, and its `file_text` is a whole file.
  */
-const ANCHOR = /"(?:text|content|output|(?:old|new)_(?:string|str|text)|file_text)": ?"/g;
+const SAID_AND_EDITED = /"(?:text|content|output|(?:old|new)_(?:string|str|text)|file_text)": ?"/g;
 
 /**
  * A text that `JSON.stringify` writes as it stands, with its quote: other escapes than these would be written in another way. The
@@ -36,8 +39,9 @@ const BEGINNING = 32;
  * Reads entries that stand in `body` from `start` to before `end`, without the middle of their long texts: those are neither read nor
  * written, and go as bytes from the request that came into the one that is sent. Both ends of a text are read, for codecs look at
  * how it begins, and at the space behind it. Null where there are no long texts, or no entries.
+ * @param nests whether arguments of calls become JSON within JSON: then short texts in them are cheaper to write than to carry
  */
-export function carryEntries(body: Buffer, start: number, end: number): ReadEntries | null {
+export function carryEntries(body: Buffer, start: number, end: number, nests: boolean): ReadEntries | null {
   const bytes = body.subarray(start, end);
   const isPlain = isAscii(bytes);
   // Text that is not valid is corrected where it is read.
@@ -48,13 +52,14 @@ export function carryEntries(body: Buffer, start: number, end: number): ReadEntr
   const texts: Buffer[] = [];
   const pieces: string[] = ['['];
   let from = 0;
-  ANCHOR.lastIndex = 0;
-  while (ANCHOR.test(text)) {
-    const begin = ANCHOR.lastIndex;
+  const anchor = nests ? SAID : SAID_AND_EDITED;
+  anchor.lastIndex = 0;
+  while (anchor.test(text)) {
+    const begin = anchor.lastIndex;
     CANONICAL.lastIndex = begin;
     if (!CANONICAL.test(text)) continue;
     const quote = CANONICAL.lastIndex - 1;
-    ANCHOR.lastIndex = quote + 1;
+    anchor.lastIndex = quote + 1;
     if (quote - begin < LONG) continue;
     const first = afterBeginning(text, begin);
     const last = lastPrinted(text, first, quote);
@@ -134,7 +139,6 @@ function restoreTexts(json: string, texts: readonly Buffer[], unwritten: Set<Buf
     // Twice is once too often.
     if (text === undefined || !unwritten.delete(text)) return null;
     const bytes = backslashes === 1 ? text : innerText(text, backslashes);
-    if (bytes === null) return null;
     restored.push(bytes);
     most += bytes.length;
   }
@@ -150,8 +154,13 @@ function restoreTexts(json: string, texts: readonly Buffer[], unwritten: Set<Buf
   return whole.subarray(0, at);
 }
 
-/** A text as it stands in JSON within JSON. */
-function innerText(text: Buffer, backslashes: number): Buffer | null {
-  const restored = textAt(text.toString(), backslashes);
-  return restored === null ? null : jsonBytes(restored, true);
+/**
+ * A text as it stands in JSON within JSON, where `backslashes` are what one of them takes. It is written as it came (`CANONICAL`), so
+ * that only what is around it escapes it once more.
+ */
+function innerText(text: Buffer, backslashes: number): Buffer {
+  const written = text.toString();
+  let escaped = written;
+  for (let depth = 2; depth <= backslashes; depth *= 2) escaped = JSON.stringify(escaped).slice(1, -1);
+  return jsonBytes(escaped, written.length < text.length);
 }

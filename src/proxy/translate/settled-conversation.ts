@@ -74,6 +74,8 @@ export interface TranslationRoute {
   shape: ExchangeShape;
   /** The field of the target's format that lists the turns. */
   list: string;
+  /** Whether the target has the arguments of calls as JSON within JSON. */
+  nestsArguments: boolean;
   /** Turns of the user at whose ends the target may set marks for its prompt cache, from the last one on. */
   marked: number;
   /** Bytes of text from which on the target does something else; 0 where it does not look at that. */

@@ -73,6 +73,7 @@ export function translateWith<T extends Named>(
     follows: first.length > 0 || count > 0,
     // How much is said decides whether a prompt is kept, and settled calls stand for enough of it.
     carries: beginning.calls.size > 0 && !beginning.readsAll,
+    nests: route.nestsArguments,
   });
   if (read === null) return null;
   const { entries } = read;
@@ -212,17 +213,18 @@ function sentOf(
  * The entries of a list from `from` to before `end`; null for what is no part of a list.
  * @param follows other entries stand before them
  * @param carries long texts may go from request to request as bytes
+ * @param nests arguments of calls become JSON within JSON
  */
 function entriesIn(
   body: Buffer,
   from: number,
   end: number,
-  { carries, follows }: { carries: boolean; follows: boolean },
+  { carries, follows, nests }: { carries: boolean; follows: boolean; nests: boolean },
 ): ReadEntries | null {
   const space = skipSpace(body, from);
   if (follows && space < end && body[space] !== COMMA) return null;
   const start = follows ? space + 1 : space;
-  const carried = carries ? carryEntries(body, start, end) : null;
+  const carried = carries ? carryEntries(body, start, end, nests) : null;
   const read = carried ?? readEntries(body, start, end);
   return follows && read?.entries.length === 0 && space < end ? null : read;
 }

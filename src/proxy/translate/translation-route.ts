@@ -32,12 +32,13 @@ export function translationRoute(
   }: Pick<TranslationOptions, 'prefix' | 'cacheMarks' | 'outputCap' | 'refusedFields'>,
 ): TranslationRoute | null {
   const shape = codecOf(format).exchange;
-  const list = codecOf(target.format).exchange?.list;
+  const written = codecOf(target.format).exchange;
   const { connection, model, provider } = target;
   const { callIds } = providerDialect(provider);
-  if (shape === undefined || list === undefined || prefix !== '' || callIds === 'short') return null;
+  if (shape === undefined || written === undefined || prefix !== '' || callIds === 'short') return null;
   if (responseState && !isPlain(responseState)) return null;
   if (refusedFields.some(isOfMessages)) return null;
+  const { list, nestsArguments } = written;
   const marked = markedTurns(target, { cacheMarks });
   return {
     key: JSON.stringify([
@@ -54,6 +55,7 @@ export function translationRoute(
     dialect: provider.dialect,
     shape,
     list,
+    nestsArguments,
     marked,
     enough: marked === 0 ? 0 : leastKept(model),
     named: named === null ? null : { model: named.model, stream: named.stream },

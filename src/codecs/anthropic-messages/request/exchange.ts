@@ -44,6 +44,7 @@ const questions: readonly Shape[] = [
 /** Requests of Anthropic's messages. */
 export const exchange: ExchangeShape = {
   list: 'messages',
+  nestsArguments: false,
   side(entry) {
     if (fits(entry, answer)) return 'answer';
     return questions.some((shape) => fits(entry, shape)) ? 'question' : null;

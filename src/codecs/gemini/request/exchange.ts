@@ -34,6 +34,7 @@ const question: Shape = { role: is('user'), parts: partsOf(userParts) };
 /** Requests of Gemini's generateContent. */
 export const exchange: ExchangeShape = {
   list: 'contents',
+  nestsArguments: false,
   side: (entry) => (fits(entry, answer) ? 'answer' : fits(entry, question) ? 'question' : null),
   exchange: (id, name, result) => [
     { role: 'model', parts: [{ functionCall: { id, name, args: {} } }] },

@@ -40,6 +40,7 @@ const questions: readonly Shape[] = [
 /** Requests of chat completions. */
 export const exchange: ExchangeShape = {
   list: 'messages',
+  nestsArguments: true,
   side(entry) {
     if (fits(entry, answer)) return 'answer';
     return questions.some((shape) => fits(entry, shape)) ? 'question' : null;

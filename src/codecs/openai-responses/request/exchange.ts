@@ -48,6 +48,7 @@ const questions: Readonly<Record<string, Shape>> = {
 /** Requests of OpenAI's responses. */
 export const exchange: ExchangeShape = {
   list: 'input',
+  nestsArguments: true,
   side(entry) {
     if (fitsItsType(entry, answers)) return 'answer';
     return fitsItsType(entry, questions) ? 'question' : null;
