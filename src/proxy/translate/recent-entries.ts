@@ -1,6 +1,7 @@
 import { parseJson } from '../../codecs/json/lossless.ts';
 import { isObject } from '../../codecs/json/values.ts';
 import { jsonBytes } from './json-bytes.ts';
+import { entriesEnd } from './list-span.ts';
 import { isSame } from './settled-body.ts';
 import type { Beginning, RecentEntries, RecentEntry, SettledRun } from './settled-conversation.ts';
 
@@ -34,20 +35,37 @@ export function shownOf({ settled }: Pick<Beginning, 'settled'>, exchanges: numb
 }
 
 function recentIn({ translated }: SettledRun, exchanges: number): RecentEntries | null {
-  const values = parseJson(`[${translated.toString('utf8', 1)}]`);
-  if (!Array.isArray(values)) return null;
-  let from = values.length;
+  const pieces = entriesIn(translated);
+  if (pieces === null) return null;
+  const entries: RecentEntry[] = [];
+  let start = translated.length;
   let count = 0;
-  while (from > 0 && count < exchanges) {
-    from -= 1;
-    if (isAnswer(values[from]) && !isAnswer(values[from - 1])) count += 1;
+  let last = entryOf(pieces.pop());
+  while (last !== null && count < exchanges) {
+    const before = entryOf(pieces.pop());
+    entries.push(last);
+    start -= last.json.length;
+    if (isAnswer(last.value) && !isAnswer(before?.value)) count += 1;
+    last = before;
   }
-  const entries = values.slice(from).map((value: unknown): RecentEntry => {
-    return { value, json: entryJson(value), marked: null };
-  });
-  const start = translated.length - entries.reduce((sum, { json }) => sum + json.length, 0);
-  const isWhole = translated.subarray(start).equals(Buffer.concat(entries.map(({ json }) => json)));
-  return isWhole ? { start, exchanges: count, entries } : null;
+  return { start, exchanges: count, entries: entries.reverse() };
+}
+
+/** The entries of a run's translation, each behind its comma; null where they are no objects. */
+function entriesIn(translated: Buffer): Buffer[] | null {
+  const pieces: Buffer[] = [];
+  let start = 0;
+  while (start < translated.length) {
+    const end = entriesEnd(translated, start, 1);
+    if (end === -1) return null;
+    pieces.push(translated.subarray(start, end));
+    start = end;
+  }
+  return pieces;
+}
+
+function entryOf(json: Buffer | undefined): RecentEntry | null {
+  return json === undefined ? null : { value: parseJson(json.toString('utf8', 1)), json, marked: null };
 }
 
 /** Whether the model says an entry: all formats whose vendors want marks say so in the same way. */
