@@ -24,8 +24,8 @@ const flags = parseArgs({
   options: {
     /** Of each turn. */
     requests: { type: 'string', default: '1000' },
-    /** Of each process that serves requests, with each key. */
-    'warm-up': { type: 'string', default: '8000' },
+    /** Of each process that serves requests, with each key. Compiling takes some 30,000 requests of a process to come to its end. */
+    'warm-up': { type: 'string', default: '16000' },
     /** Of each of them. */
     connections: { type: 'string', default: '16' },
     rounds: { type: 'string', default: '24' },
