@@ -48,8 +48,9 @@ export interface AnswerFraming {
   /** The terminal frame that reports `error` inside a stream that already began. */
   encodeErrorFrame(error: GatewayError, requestId: string): string;
   /**
-   * What the format's clients cope with best (docs/decisions/0004-how-a-broken-stream-ends.md). `cut`: the upstream broke off, or
-   * was silent for too long. `reported`: it reported a failure in another format, whose words would be lost.
+   * The end of a broken stream from which the format's clients recover best
+   * (docs/decisions/0004-how-a-broken-stream-ends.md). `cut`: the upstream broke off, or was silent for too long.
+   * `reported`: it reported a failure in another format, whose message would be lost.
    */
   endings: { cut: BrokenEnding; reported: BrokenEnding };
   /** A complete non-streamed answer as the frames of a stream. */
@@ -147,8 +148,8 @@ export interface ConversationCodec {
 export interface TranslationCodec {
   format: WireFormat;
   /**
-   * Null where the body names the model and says whether to stream. Else the end of the path that does so, and the
-   * fields `model` and `stream` are put into the body that `decodeRequest` gets.
+   * Null if the body contains the model and whether to stream. Otherwise the end of the path that contains them; then
+   * the fields `model` and `stream` are added to the body that `decodeRequest` gets.
    */
   pathOf: ((model: string, stream: boolean) => string) | null;
   conversation: ConversationCodec;

@@ -17,9 +17,9 @@ export interface RequestFields {
   /** Where the turns of the conversation stand. */
   turns?: string;
   /**
-   * What only tunes an answer. Servers and models that lack one of these refuse the whole request, each in its own words, and
-   * no list of who takes what is ever complete; so a request is sent again without it. `messages.` is every message, and
-   * every call in it, and `cache_control` stands for all marks of the prompt cache, wherever they are.
+   * Fields that only tune an answer. Servers and models that lack one of these refuse the whole request, each with its
+   * own message, and no list of their fields is ever complete; so the request is sent again without it. `messages.`
+   * stands for every message, and every call in it, and `cache_control` for all marks of the prompt cache.
    */
   optional?: readonly string[];
 }

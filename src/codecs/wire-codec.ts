@@ -42,8 +42,8 @@ export interface Codec {
   /** Usage of a complete non-streamed body, without parsing more than its usage object. Null when it reports none. */
   readUsage(body: Uint8Array): Usage | null;
   /**
-   * The service tier that an answer names, as `tierWord` has it; null where it names none. `head` and `tail` are the first
-   * and the last bytes of it, of a whole body the same twice. Absent for a format without tiers.
+   * The service tier that an answer names, normalized by `tierWord`; null if it names none. `head` and `tail` are its
+   * first and last bytes, which are the same for a complete body. Absent for a format without tiers.
    */
   readTier?(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'stream'): string | null;
   /** Why an answer that passes unread has ended, from its last bytes; absent for a format whose answers do not say. */

@@ -19,8 +19,8 @@ export type WireFormat =
   | 'rerank';
 
 /**
- * What one answer used, in disjoint buckets: nothing is counted in two of them, so that cost is a plain sum. Tokens,
- * where a bucket says nothing else. Every wire format is read into, and rendered from, this record.
+ * The usage of one answer, in disjoint buckets: nothing is counted in two of them, so that the cost is a plain sum.
+ * Buckets count tokens unless they say otherwise. Every wire format is read into, and written from, this record.
  */
 export interface Usage {
   /** Fresh text input: neither read from nor written to a prompt cache. */

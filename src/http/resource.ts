@@ -107,7 +107,7 @@ export interface Page {
 
 /**
  * A collection of the management API, as data. The engine (`management/`) makes its routes, paging, filters, errors,
- * audit and documentation; a resource says only what it has and how it changes.
+ * audit and documentation; a resource only describes its content and its changes.
  */
 export interface Resource {
   /** The path below `/api` and the plural name: `keys`. */
@@ -125,8 +125,8 @@ export interface Resource {
   /** All rows, for collections that fit in memory. */
   list?(caller: Caller): Promise<Row[]>;
   /**
-   * One page, for those that do not. Where there is a `list` beside it, it answers the queries that it can without reading
-   * all rows, and null says that it cannot.
+   * One page, for resources that do not list all rows. Beside a `list`, it answers the queries that it can answer
+   * without reading all rows, and returns null for the others.
    */
   page?(query: ListQuery, caller: Caller): Promise<Page | null>;
   /** One row by id or another name of it; null when there is none, or the caller may not see it. */

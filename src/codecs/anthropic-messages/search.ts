@@ -60,9 +60,9 @@ export function withSearches(parts: readonly Part[]): Part[] {
 }
 
 /**
- * The blocks of a search that another vendor made: a call and its result for each of its words, as this vendor searches.
- * All sources stand in the last result, as the query of each is unknown. It can be named; the encrypted text of the
- * pages, which the vendor would expect back, cannot.
+ * The blocks of a search that another vendor made: a call and its result for each query, as this vendor searches. All
+ * sources are in the last result, because it is unknown which query found them. They have URLs, but not the encrypted
+ * text of the pages, which the vendor would expect back.
  */
 export function foreignSearch({ failed, queries, sources }: Search, id: string): JsonObject[] {
   const results = sources.map(({ title, url }) => ({

@@ -17,8 +17,9 @@ export interface ExchangeShape {
   /** A call and its result, as two entries or more. */
   exchange(id: string, name: string, result: string): JsonObject[];
   /**
-   * The entries with the ids that calls without one get (`adapt/call-ids.ts`), for a format in which they may have none;
-   * null where that cannot be said. `counts`: how many there were before, by the name of the tool; those of the entries are added.
+   * The entries with generated ids for calls without one (`adapt/call-ids.ts`), for a format in which ids are optional;
+   * null if they cannot be generated. `counts`: the number of calls before, by the name of the tool; those of the
+   * entries are added.
    */
   withIds?(entries: readonly unknown[], counts: Map<string, number>): unknown[] | null;
 }

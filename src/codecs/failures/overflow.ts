@@ -13,8 +13,8 @@ export function saysOverflow(error: string): boolean {
 }
 
 /**
- * The sentence by which Anthropic's clients recognize it: they look for the words, and for both counts behind them.
- * The larger one is what was sent.
+ * The message by which Anthropic's clients recognize it: they search for its text and for both counts after it. The
+ * larger count is the size of the request.
  */
 export function promptIsTooLong(message: string): string {
   if (/^prompt is too long/i.test(message)) return message;

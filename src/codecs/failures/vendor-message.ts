@@ -7,8 +7,8 @@ const MAX_DEPTH = 4;
 const MAX_SENTENCES = 3;
 
 /**
- * The sentence in an error of any vendor, wherever it stands: a string, `{"message"}`, `{"error":{"message"}}`,
- * `{"detail":[{"msg","loc"}]}` (FastAPI), or that again inside `message` (Mistral). '' where there is none.
+ * The message in an error of any vendor, in each of its forms: a string, `{"message"}`, `{"error":{"message"}}`,
+ * `{"detail":[{"msg","loc"}]}` (FastAPI), or one of these inside `message` (Mistral). '' if there is none.
  */
 export function vendorMessage(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value;
@@ -37,8 +37,8 @@ const aboutModel = /\bmodels?\b/i;
 const word = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 /**
- * The word for an error that clients of OpenAI's formats branch on: the vendor's own code where it is one, and
- * `model_not_found` for a model that any vendor does not have. Null where there is none.
+ * The error code that clients of OpenAI's formats branch on: the vendor's own if it is one, and `model_not_found` for a
+ * model that any vendor does not have. Null if there is none.
  */
 export function vendorCode(status: number, error: unknown, message: string): string | null {
   if (status === 404 && aboutModel.test(message)) return 'model_not_found';

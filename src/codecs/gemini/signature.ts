@@ -2,8 +2,8 @@ import { embedWithThought, extractWithThought } from '../encrypted-reasoning/emb
 import type { EncryptedReasoning } from '../model/conversation.ts';
 
 /**
- * What a call bears that no Gemini model made: the vendor takes it in place of a signature ("Thought signatures",
- * FAQ on calls from another model). The model then continues without its earlier thoughts.
+ * The placeholder for the signature of a call that no Gemini model made ("Thought signatures", FAQ on calls from another
+ * model). The model then continues without its earlier thoughts.
  */
 export const NO_SIGNATURE = 'skip_thought_signature_validator';
 

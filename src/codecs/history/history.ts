@@ -23,8 +23,9 @@ export interface HistoryCodec {
   /** Where encrypted reasoning of other formats is carried: the fields, and how their texts begin, behind the quote. */
   carried: { names: readonly string[]; begins: readonly string[]; strip: Strip };
   /**
-   * What a vendor says when it does not take encrypted reasoning back. It is bound to an account, a model family or even the
-   * words before it, so a conversation that moved on to another of these would fail for ever (gateways' survey, 4.1).
+   * The error with which a vendor refuses encrypted reasoning. The reasoning is bound to an account, a model family or
+   * even the text before it, so a conversation that moved to another of these would fail forever (gateways' survey,
+   * 4.1).
    */
   refusals: readonly {
     refused: RegExp;

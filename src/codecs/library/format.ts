@@ -15,8 +15,8 @@ export interface Named {
 declare const opaque: unique symbol;
 
 /**
- * A wire format, as the functions of this library take it. What is in it beside its name is the library's own. A bundler
- * leaves out the formats that a program does not name.
+ * A wire format, as the functions of this library take it. Everything in it except its name is internal. A bundler
+ * leaves out the formats that a program does not import.
  */
 export interface Format<Name extends FormatName = FormatName> {
   readonly format: Name;

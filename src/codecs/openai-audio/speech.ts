@@ -11,7 +11,7 @@ const inStream: UsageSearch = {
 };
 
 /**
- * Sound carries no usage, so what was asked to be spoken is counted; with `stream_format: sse` the last event,
+ * Audio contains no usage, so the characters of the request are counted; with `stream_format: sse` the last event,
  * `speech.audio.done`, reports tokens.
  */
 export const speech: MediaCodec = {

@@ -15,8 +15,8 @@ const DURATION_WITHIN = 512;
 const DURATION = /"duration"\s*:\s*"?(\d+(?:\.\d+)?)/;
 
 /**
- * Recorded speech. Models report its length or tokens (OpenAI API reference, `Transcription`; Mistral's
- * `prompt_audio_seconds`); `verbose_json` says the length at least. Plain text and subtitles say nothing.
+ * Transcriptions. Models report the duration or tokens (OpenAI API reference, `Transcription`; Mistral's
+ * `prompt_audio_seconds`); `verbose_json` has at least the duration. Plain text and subtitles have no usage.
  */
 export const transcription: MediaCodec = {
   bodies: ['form'],

@@ -6,8 +6,8 @@ const reasons = /(^|\/)(o\d|gpt-([5-9]|\d\d)(?!.{0,100}-chat))/;
 const doesNotReason = /(^|\/)(gpt-[34]|chatgpt-4|gpt-[5-9].{0,100}-chat)/;
 
 /**
- * What of its formats' words a model of OpenAI refuses, by its name: those that reason take no sampling ("Reasoning
- * models", limitations), the others no effort. A name of no model of OpenAI's lacks nothing.
+ * The concepts that a model of OpenAI refuses, by its name: reasoning models refuse sampling ("Reasoning models",
+ * limitations), the others refuse effort. Models of other vendors refuse nothing.
  */
 export function unsupportedBy(model: string): readonly Concept[] {
   const name = model.toLowerCase();

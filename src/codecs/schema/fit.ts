@@ -191,13 +191,13 @@ const flags: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A flag that is not set, and null as what a missing value means. Whether an object is closed goes without saying
- * where there is no word for it.
+ * Whether a keyword of no target's language has no effect worth a report: a flag that is not set, a default of null, or
+ * whether an object is closed.
  */
 function isNothing(key: string, value: unknown): boolean {
   if (flags.has(key)) return value !== true;
   if (key === 'default') return value === null;
-  // Names of properties are never anything else.
+  // Names of properties are always strings.
   if (key === 'propertyNames') return JSON.stringify(value) === '{"type":"string"}';
   return typeof value === 'boolean' && (key === 'additionalProperties' || key.startsWith('unevaluated'));
 }

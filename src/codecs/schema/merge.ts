@@ -37,8 +37,8 @@ const firstWins: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * One schema that holds what all of them hold; the first one's words win. What cannot be combined is described in
- * `lost`. Each schema is looked at once, however many there are.
+ * One schema that requires what all of them require; of descriptions the first wins. What cannot be combined is reported
+ * in `lost`. Each schema is visited once, however many there are.
  */
 export function mergeAll(schemas: readonly JsonObject[], lost: Lost): JsonObject {
   const [first] = schemas;

@@ -18,8 +18,8 @@ export function planOf(plan: RestorePlan): RestorePlan | null {
 }
 
 /**
- * The arguments as the client's schema has them. Text that is no JSON object, and arguments in which nothing is to
- * be brought back, are returned byte for byte.
+ * The arguments in the form of the client's schema. Text that is not a JSON object, and arguments without anything to
+ * convert, are returned byte for byte.
  */
 export function restoreArguments(text: string, plan: RestorePlan): string {
   const sent = parseObject(text);

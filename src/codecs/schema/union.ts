@@ -6,7 +6,7 @@ import type { SchemaRules } from './rules.ts';
 import { asSchema, merged, plainTypes, wellFormed, withKey } from './shape.ts';
 
 /**
- * For targets that support one type per schema: several types as `anyOf`, and null by the target's own word.
+ * For targets that support one type per schema: several types as `anyOf`, and null in the target's own notation.
  * @param plain says a schema in the target's keywords
  */
 export function oneType(

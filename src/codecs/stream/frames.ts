@@ -54,8 +54,8 @@ export function encodeFrames(frames: readonly Frame[]): string {
 }
 
 /**
- * The records in `bytes`, a last one without its blank line included: upstreams do leave out the final line
- * end. A record that was cut is there too; its data is no JSON.
+ * The records in `bytes`, including a last one without its blank line, because upstreams omit the final line end. A
+ * record that was cut is included too; its data is not JSON.
  */
 export function framesIn(bytes: Uint8Array): Frame[] {
   const { frames, rest } = splitFrames(bytes);

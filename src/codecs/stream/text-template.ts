@@ -1,7 +1,7 @@
 /**
- * Reads pieces of text out of a stream without parsing every record: from one piece to the next a record differs in
- * that text alone. A record that was read in full is remembered as what stands before and behind its text; one that
- * is the same but for that string has the same meaning but for that string. All others are left to the full parser.
+ * Reads pieces of text from a stream without parsing every record: from one piece to the next a record differs only in
+ * that text. Of a record that was parsed, the bytes before and after its text are remembered; a record that is equal
+ * except for that string has the same meaning except for that string. All others are left to the parser.
  */
 export class TextTemplate {
   /** The text of a record with only text; null for any other record. */

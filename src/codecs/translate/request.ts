@@ -65,8 +65,8 @@ export interface RequestTranslation {
 }
 
 /**
- * Translates a request through the neutral model: read, adapted to what the target can say, written, held to the target's
- * bound, marked for its prompt cache, and freed of what it refuses.
+ * Translates a request through the neutral model: reads it, adapts it to what the target can express, writes it, limits
+ * it to the target's token limit, marks it for its prompt cache, and removes what the target refuses.
  * @param request as the decoder of `from` takes it, with `model` and `stream` where the path says them
  * @throws GatewayError `invalid_request`, `not_translatable`
  */

@@ -14,9 +14,9 @@ const MAX_LITERAL = 64;
 const MAX_TRIES = 64;
 
 /**
- * What `accept` makes of the last field of that name whose value is a text and that stands at most `maxDepth` containers
- * deep; a field of which it makes null is passed over. Null when there is none. Generated text cannot match: its quotes
- * are escaped.
+ * The result of `accept` for the last field of that name whose value is a text and that is at most `maxDepth` containers
+ * deep; fields for which it returns null are skipped. Null if there is none. Generated text cannot match: its quotes are
+ * escaped.
  */
 export function lastTextField(
   bytes: Uint8Array,

@@ -5,8 +5,8 @@ import { lastTextField, type TextFieldSearch } from './text-field.ts';
 const key = fieldNeedle('service_tier');
 
 /**
- * The tier that the last field `service_tier` names that stands at most `maxDepth` containers deep, as `tierWord` has it;
- * null for none.
+ * The tier in the last field `service_tier` that is at most `maxDepth` containers deep, normalized by `tierWord`; null
+ * if there is none.
  */
 function lastTier(bytes: Uint8Array, where: Pick<TextFieldSearch, 'kind' | 'maxDepth'>): string | null {
   return lastTextField(bytes, { key, ...where }, tierWord);

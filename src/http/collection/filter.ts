@@ -21,8 +21,8 @@ const MAX_LENGTH = 2_000;
 const MAX_VALUES = 200;
 
 /**
- * Reads the values of `filter[]`, in ManageIQ's language: `attribute operator value`. All of them hold, or one of those
- * that begin with `or`.
+ * Reads the values of `filter[]`, in ManageIQ's language: `attribute operator value`. All conditions must hold, or one
+ * of those that begin with `or`.
  * @returns groups of conditions: all of a group hold, of the groups any
  * @throws GatewayError `invalid_request`, the same for an attribute that does not exist and one that the caller may not
  *   see, so that nobody learns a hidden value by asking

@@ -11,7 +11,7 @@ import { resetConnection } from './reset.ts';
 /** Passes requests and whole connections on to another process of this gateway, which listens on a Unix socket. */
 export interface Forwarder {
   /**
-   * Passes a request on, and its answer back, byte by byte; nothing when its client has gone.
+   * Forwards a request, and its answer back, byte by byte; does nothing if its client has gone.
    * @param body the body, where it was read already, without any encoding; null to pass on what comes
    * @throws GatewayError `shutting_down` when the other process does not answer
    */

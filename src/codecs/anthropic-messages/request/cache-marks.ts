@@ -16,12 +16,10 @@ interface UserTurn {
 }
 
 /**
- * The request with marks of what the vendor shall keep in its prompt cache, at most four. The vendor stores a
- * prompt at marks alone, so they stand where the next request begins alike: at the end of the last turn of the user,
- * which is the last but one of the next request; of the turn before it, in case what stands last changes; of the
- * instructions and of the tools, which other conversations share.
- *
- * Nothing is marked where the client set marks, or where the conversation may not come again.
+ * The request with marks for the vendor's prompt cache, at most four. The vendor stores a prompt only up to marks, so
+ * they are set where the next request still begins alike: at the end of the last turn of the user, which is the last but
+ * one of the next request; of the turn before it, in case the last one changes; of the instructions and of the tools,
+ * which other conversations share. Nothing is marked if the client set marks, or if the conversation may not continue.
  * @param shared the client says that other requests begin alike
  */
 export function markCache(request: MessagesRequest, shared: boolean): MessagesRequest {

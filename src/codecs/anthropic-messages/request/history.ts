@@ -20,8 +20,8 @@ export const history: HistoryCodec = {
 };
 
 /**
- * The request without thoughts that its vendor did not make, or refuses. Where the turn that goes on has none left before
- * its calls, thinking is asked for in a way that the vendor takes there.
+ * The request without thoughts that its vendor did not make, or refuses. If the current turn then has no thoughts before
+ * its calls, thinking is configured in a way that the vendor accepts there.
  */
 function withoutThinking(request: Buffer, { model, strips }: Stripping): Buffer {
   let messages: Buffer | null = null;

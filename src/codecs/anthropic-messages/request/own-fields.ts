@@ -53,8 +53,8 @@ const MESSAGES = 'messages.';
 const knownOfMessage: ReadonlySet<string> = new Set<keyof MessageParam>(['role', 'content']);
 
 /**
- * What only this format can say: fields of the request, and by their path those of its parts. What a field of
- * tools says is listed by the tool's name. Null when there is nothing.
+ * Fields of the request that only this format has, and those of its parts by their path. A field of a tool is listed
+ * under the tool's name. Null if there are none.
  */
 export function ownFields(body: MessagesRequest & JsonObject): JsonObject | null {
   const fields = new OwnFields();

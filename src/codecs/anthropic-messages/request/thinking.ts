@@ -88,9 +88,9 @@ function lastAnswer(messages: readonly MessageParam[]): MessageBlock[] {
 }
 
 /**
- * Whether the turn that goes on has calls without thoughts that the vendor signed, without which it refuses to think to a
- * budget on: "a final assistant message must start with a thinking block (preceding the lastmost set of tool_use and
- * tool_result blocks)". Earlier turns may be without, and adaptive thinking has no such rule ("Adaptive thinking",
+ * Whether the current turn has calls without thoughts that the vendor signed. Without these it refuses thinking with a
+ * budget: "a final assistant message must start with a thinking block (preceding the lastmost set of tool_use and
+ * tool_result blocks)". Earlier turns may have none, and adaptive thinking has no such rule ("Adaptive thinking",
  * validation changes).
  */
 function isUnthought(content: readonly MessageBlock[]): boolean {

@@ -47,8 +47,8 @@ export function messageList(messages: readonly Message[]): JsonObject[] {
 const isTextual = ({ parts }: Message): boolean => parts.every(({ type }) => type === 'text');
 
 /**
- * Instructions in the middle of a conversation as words of the user's turn. The vendor has a role for them,
- * which its models before Claude Opus 4.8, and Sonnet 5, refuse ("What's new in Claude Opus 4.8").
+ * Instructions in the middle of a conversation, as text of the user's turn. The vendor has a role for them, which its
+ * models before Claude Opus 4.8, and Sonnet 5, refuse ("What's new in Claude Opus 4.8").
  */
 function remindersOf({ parts }: Message): MessageBlock[] {
   return parts

@@ -31,9 +31,9 @@ import { codeIn, imageIn } from './made.ts';
 import { tierIn, usageOf } from './usage.ts';
 
 /**
- * Reads the chunks of a `streamGenerateContent` stream, or the one of a whole answer. Nothing but
- * the end of the stream says that no more comes: models have said STOP in every chunk. A signature becomes
- * reasoning before the part that bears it; it is that of the thoughts that stand there, if any.
+ * Reads the chunks of a `streamGenerateContent` stream, or the one chunk of a complete answer. Only the end of the
+ * stream ends the answer: models have sent STOP in every chunk. A signature becomes reasoning before its part; if there
+ * are thoughts before the part, it is theirs.
  */
 class GeminiReader implements PartReader {
   #begun = false;

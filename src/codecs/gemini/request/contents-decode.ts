@@ -29,8 +29,8 @@ export function readContents(body: GeminiRequest): Message[] {
 }
 
 /**
- * An answer as its turns. What a server of the vendor's side answered to a call stands among the words of the model (remote
- * MCP servers); in other formats a result is the user's.
+ * An answer as its turns. The vendor's servers write the results of their own calls into the turn of the model (remote
+ * MCP servers); in other formats a result belongs to the user.
  */
 function answerWith(parts: readonly Part[]): Message[] {
   const messages: Message[] = [{ role: 'assistant', parts: [] }];

@@ -13,8 +13,8 @@ import { readChoice, readTools, schemaIn } from './tools-decode.ts';
 const CONFIG = 'generationConfig';
 
 /**
- * A generateContent request (Gemini API reference, "GenerateContentRequest") as a conversation. The fields `model`
- * and `stream` stand for what the wire says in the path.
+ * A generateContent request (Gemini API reference, "GenerateContentRequest") as a conversation. The fields `model` and
+ * `stream` hold what the path contains.
  */
 export function decodeRequest(request: GeminiRequest, shared: SharedSettings | null = null): Conversation {
   const body: GeminiRequest = camel(request);

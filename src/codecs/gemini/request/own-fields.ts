@@ -48,8 +48,8 @@ const knownOfFunction: ReadonlySet<string> = new Set<keyof FunctionDeclaration>(
 const FUNCTIONS = 'tools.functionDeclarations.';
 
 /**
- * What only this format can say: fields of the request, and by their path those of its parts. What a field of
- * functions says is listed by the function's name. `body` has its names in camel case. Null when there is nothing.
+ * Fields of the request that only this format has, and those of its parts by their path. A field of a function is listed
+ * under the function's name. `body` has its names in camel case. Null if there are none.
  */
 export function ownFields(body: GeminiRequest): JsonObject | null {
   const fields = new OwnFields();

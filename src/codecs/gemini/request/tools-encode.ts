@@ -14,8 +14,8 @@ function entriesOf(tools: readonly Tool[]): JsonObject[] {
 }
 
 /**
- * A search that the client asked for in another format. Next to functions it is left out: models before Gemini 3
- * refuse the two together, and the later ones send calls of the search that such a client could not give back.
+ * A search that the client asked for in another format. It is left out beside functions: models before Gemini 3 refuse
+ * both together, and later ones return calls of the search that such a client could not send back.
  */
 function isForeignSearch(tool: Tool): boolean {
   return tool.kind === 'web-search' && tool.native.format !== 'gemini';

@@ -15,8 +15,8 @@ export function markedTurns(model: string, { cacheFields }: Dialect): number {
 const instructing: ReadonlySet<unknown> = new Set(['system', 'developer']);
 
 /**
- * The request with marks of what Anthropic shall keep in its prompt cache, where the server passes marks on and the model is
- * Anthropic's: on the instructions, which the tools stand before, and on the last turns of the user.
+ * The request with marks for Anthropic's prompt cache, if the server passes marks on and the model is Anthropic's: on
+ * the instructions, which come after the tools, and on the last turns of the user.
  * @param shared the client says that other requests begin alike
  */
 export function markCache(request: ChatRequest, shared: boolean, dialect: Dialect): ChatRequest {

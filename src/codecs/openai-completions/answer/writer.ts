@@ -17,8 +17,8 @@ const reasons: Readonly<Record<EndReason, string>> = {
 };
 
 /**
- * Writes an answer as a completions stream. The format has room for text, in which a refusal is put too, and a call in
- * words: reasoning and citations have no place in it.
+ * Writes an answer as a completions stream. The format has only text, which includes refusals and calls written as text;
+ * reasoning and citations are left out.
  */
 export function writer(context: AnswerContext): PartWriter {
   const { answerId, id, includeUsage, model, startedAt } = context;

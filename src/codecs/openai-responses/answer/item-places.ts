@@ -6,9 +6,9 @@ import type { ResponsesEvent, ResponsesItem } from '../wire.ts';
 const FIRST_OWN_PLACE = 1_000_000;
 
 /**
- * Tells which item of a stream an event is about: its `output_index`. Some servers number no items, or give all the same
- * number; then ids tell, and where there are none, the order. Ids alone do not: there are servers that give an item
- * another one with every event.
+ * Finds the item of a stream that an event belongs to, by its `output_index`. Some servers number no items, or all
+ * alike; then the ids decide, and without ids the order. Ids are not enough: some servers give an item another id with
+ * every event.
  */
 export class ItemPlaces {
   /** Whether the indexes can be believed so far. */

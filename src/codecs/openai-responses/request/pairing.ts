@@ -11,8 +11,8 @@ const isResult = ({ type }: ResponsesItem): boolean => Object.values(resultTypes
 const resultTypeOf = ({ type }: ResponsesItem): string | undefined => resultTypes[textOf(type)];
 
 /**
- * Items as the vendor requires them: the id of a call is used once, every call has its result somewhere behind it, and
- * every result a call before it. A call without a result gets one that says so, and a result without a call
+ * Items as the vendor requires them: the id of a call is used once, every call has its result somewhere after it, and
+ * every result a call before it. A missing result is added, with a text that explains it; a result without a call
  * becomes a message of the user.
  */
 export function paired(items: readonly ResponsesItem[]): ResponsesItem[] {
