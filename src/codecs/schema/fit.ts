@@ -50,7 +50,7 @@ export function fitSchema(schema: JsonObject, rules: SchemaRules, path: string):
   const lost: Lost = new Set();
   const plain = dereferenced(schema, rules, lost);
   const root = rules.root === 'object' ? objectRoot(plain, lost, resolver(plain, lost)) : plain;
-  const fitted = fit(root, { rules, lost, path, isKnown: references(root), left: MAX_SCHEMAS });
+  const fitted = fit(root, { rules, lost, path, isKnown: references(root), remaining: MAX_SCHEMAS });
   const result = { ...fitted, lost: [...lost].sort() };
   if (rules.references !== 'recursive' || !('$defs' in result.schema)) return result;
   // What other keywords required was not known before they were merged.
@@ -91,7 +91,7 @@ interface Walk {
   /** Whether a reference leads to a schema of the document. */
   isKnown(reference: unknown): boolean;
   /** Schemas that may still be written. */
-  left: number;
+  remaining: number;
 }
 
 interface Fitted {
@@ -100,8 +100,8 @@ interface Fitted {
 }
 
 function fit(schema: unknown, walk: Walk): Fitted {
-  walk.left -= 1;
-  if (walk.left < 0) throw tooLarge(walk.path);
+  walk.remaining -= 1;
+  if (walk.remaining < 0) throw tooLarge(walk.path);
   const { rules } = walk;
   const shaped = shape(asSchema(schema), walk);
   const { schema: plain, values } = rules.textEnums ? textEnum(shaped) : { schema: shaped, values: null };
@@ -172,14 +172,14 @@ function withSupportedKeywords(schema: JsonObject, { lost, rules }: Walk): JsonO
     (accepts(rules, key) || (key === 'nullable' && value === true)) &&
     (key !== 'format' || rules.formats === null || rules.formats.has(String(value))) &&
     (rules.largestBound === null || !bounds.has(key) || Number(value) <= rules.largestBound);
-  const left = Object.entries(schema).filter(([key, value]) => !takes(key, value));
-  if (left.length === 0) return schema;
-  const supportedKeywords = without(schema, ...left.map(([key]) => key));
-  const missed = left.filter(
-    ([key, value]) => !silent.has(key) && !key.startsWith('x-') && !isNothing(key, value),
+  const unsupported = Object.entries(schema).filter(([key, value]) => !takes(key, value));
+  if (unsupported.length === 0) return schema;
+  const supportedKeywords = without(schema, ...unsupported.map(([key]) => key));
+  const lostConstraints = unsupported.filter(
+    ([key, value]) => !silent.has(key) && !key.startsWith('x-') && !isNegligible(key, value),
   );
-  for (const [key] of missed) if (!annotations.has(key)) lost.add(key);
-  return withDescribedConstraints(supportedKeywords, missed);
+  for (const [key] of lostConstraints) if (!annotations.has(key)) lost.add(key);
+  return withDescribedConstraints(supportedKeywords, lostConstraints);
 }
 
 const flags: ReadonlySet<string> = new Set([
@@ -191,10 +191,10 @@ const flags: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a keyword of no target's language has no effect worth a report: a flag that is not set, a default of null, or
- * whether an object is closed.
+ * Whether a keyword that the target does not accept is left out without a report: a flag that is not set, a default of
+ * null, or whether an object is closed.
  */
-function isNothing(key: string, value: unknown): boolean {
+function isNegligible(key: string, value: unknown): boolean {
   if (flags.has(key)) return value !== true;
   if (key === 'default') return value === null;
   // Names of properties are always strings.

@@ -135,13 +135,13 @@ const staysBeside = (key: string) => key === 'anyOf' || key === 'nullable' || an
  * An object for the root: the parts of an `allOf` in one, and in the place of a choice between objects every
  * property of any of them, required what all of them require. The description says that one of them must fit.
  * @param resolved follows a reference
- * @param choices how many more may be looked at
+ * @param choices how many more may be visited
  */
 export function objectRoot(
   root: JsonObject,
   lost: Lost,
   resolved: (schema: JsonObject) => JsonObject,
-  choices = { left: MAX_CHOICES, open: 0 },
+  choices = { remaining: MAX_CHOICES, open: 0 },
 ): JsonObject {
   const whole = wellFormed(merged(resolved(root), lost, resolved));
   const rootKeywords = Object.entries(whole).filter(([key]) => notAtRoot.has(key));
@@ -150,8 +150,8 @@ export function objectRoot(
     lost.add(key);
     if ((key !== 'anyOf' && key !== 'oneOf') || !Array.isArray(value)) continue;
     const branches = value.filter(isObject).filter((branch) => !isNull(branch));
-    choices.left -= branches.length;
-    if (choices.left < 0 || choices.open === MAX_OPEN) continue;
+    choices.remaining -= branches.length;
+    if (choices.remaining < 0 || choices.open === MAX_OPEN) continue;
     choices.open += 1;
     const objects = branches.map((branch) => objectRoot(branch, lost, resolved, choices));
     choices.open -= 1;
