@@ -122,7 +122,7 @@ function putBack(json: string, texts: readonly string[]): string | null {
 }
 
 /** A text in JSON as it stands where one of its backslashes takes so many; null for one that is no JSON. */
-export function textAt(text: string, backslashes: number): string | null {
+function textAt(text: string, backslashes: number): string | null {
   return backslashes === 1 ? text : escapedIn(text, backslashes);
 }
 
