@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/support/machine/properties.ts';
 import { levelAt, limitOf, NANO } from './counter.ts';
+import { addRequests, endedRequests, noRequests } from './ended-requests.ts';
 import { createLimits, type Limits, type PastUsage } from './limits.ts';
 import type { Refusal } from './refusal.ts';
 import type { BudgetEvent, BudgetReservation } from './reservation.ts';
@@ -115,6 +116,62 @@ describe('windows', () => {
         return bucket <= moment && moment < window.endOf(bucket) && window.bucketAt(bucket) === bucket;
       }),
     );
+  });
+});
+
+describe('reservations in advance', () => {
+  const request = { keyId: 'key_1', comboId: null };
+  const scope = (tokens: number, usd: number | null) => ({
+    connectionId: 'con_1',
+    innerCombos: [],
+    tokens: () => tokens,
+    usd: () => usd,
+  });
+  const levelOf = (limits: Limits) => {
+    const counter = limits.counter('bud_1');
+    return counter === null ? null : levelAt(counter, start);
+  };
+
+  it('take a 32nd of what is left at most', async () => {
+    const { limits } = await opened([budget({ metric: 'tokens', limit: 6_400 })]);
+    assert.equal(limits.reserveInAdvance(request, scope(10, null), 50).count, 20);
+    assert.equal(limits.reserveInAdvance(request, scope(201, null), 50).count, 0);
+    assert.deepEqual(levelOf(limits), { spent: 0, held: 200, unpriced: 0 });
+  });
+
+  it('are settled by sums as each by itself would be', async () => {
+    for (const metric of ['requests', 'tokens', 'usd'] as const) {
+      const { limits } = await opened([budget({ metric, limit: 100_000, unpriced: 'refuse' })]);
+      const uses = [
+        { tokens: 7, usd: 0.1 },
+        { tokens: 30, usd: null },
+        null,
+        { tokens: 0.6, usd: 0.000_000_000_6 },
+      ];
+      const group = limits.reserveInAdvance(request, scope(10, 0.5), uses.length);
+      const ended = noRequests();
+      for (const used of uses) addRequests(ended, used);
+      group.settle(ended);
+      const alone = await opened([budget({ metric, limit: 100_000, unpriced: 'refuse' })]);
+      for (const used of uses) {
+        const reservation = reservationOf(alone.limits);
+        assert.equal(take(reservation), null);
+        reservation.settle(used);
+      }
+      assert.deepEqual(levelOf(limits), levelOf(alone.limits), metric);
+      assert.equal(levelOf(limits)?.held, 0);
+    }
+  });
+
+  it('become the reservation of a request that moves to another target', async () => {
+    const { limits } = await opened([budget({ metric: 'tokens', limit: 6_400 })]);
+    const group = limits.reserveInAdvance(request, scope(10, null), 3);
+    const one = group.takeOne();
+    assert.equal(take(one, { connectionId: 'con_2', tokens: 25 }), null);
+    assert.equal(levelOf(limits)?.held, 45);
+    one.settle({ tokens: 5, usd: null });
+    group.settle(endedRequests(null, 2));
+    assert.deepEqual(levelOf(limits), { spent: 5, held: 0, unpriced: 0 });
   });
 });
 
