@@ -1,4 +1,5 @@
 import postgres from 'postgres';
+import { windowOf } from '../../../src/budgets/window.ts';
 import type { Outcome } from './client.ts';
 import type { Repeated } from './events.ts';
 import type { TwoNodesReport } from './report.ts';
@@ -60,7 +61,11 @@ export async function judge(
   const missing = answered.filter(({ id }) => !byId.has(id ?? ''));
   const byKill = missing.filter((one) => touches(one, ['killed', 'worker killed'], LOST_BY_KILL_MS));
   const answers = rows.flatMap(({ upstream_request_id: id }) => (id === null ? [] : [id]));
-  const sent = [...upstream.arrivals].filter(([nonce]) => nonce.startsWith('limited-')).length;
+  const limited = [...upstream.arrivals].filter(([nonce]) => nonce.startsWith('limited-'));
+  // A run may go on past midnight, where the budget begins anew.
+  const sentByDay = Object.values(
+    countsOf(limited.map(([, [at = 0]]) => String(windowOf('day').bucketAt(at)))),
+  );
   return {
     requests: outcomes.length,
     endings: countsOf(outcomes.map(({ ending }) => ending)),
@@ -89,9 +94,13 @@ export async function judge(
       .slice(0, 10)
       .map((one) => `${told(one)}: ${byId.get(one.id ?? '')?.outcome}`),
     sentTwice: outcomes.filter(
-      ({ plan }) => plan.cutAfter === null && (upstream.arrivals.get(plan.nonce) ?? 0) > 1,
+      ({ plan }) => plan.cutAfter === null && (upstream.arrivals.get(plan.nonce)?.length ?? 0) > 1,
     ).length,
-    budget: { limit, sent, overspent: Math.max(0, sent - limit) },
+    budget: {
+      limit,
+      sentByDay,
+      overspent: sentByDay.reduce((sum, sent) => sum + Math.max(0, sent - limit), 0),
+    },
     heapGrowthMiB: growthOf(samples.memory.used),
     samples: samples.memory.used.length,
   };

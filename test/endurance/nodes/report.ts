@@ -23,8 +23,12 @@ export interface TwoNodesReport {
   readonly otherOutcome: readonly string[];
   /** Requests that reached the upstream again though it had not failed them. */
   readonly sentTwice: number;
-  /** The budget: its limit, and how many of its requests reached the upstream. */
-  readonly budget: { readonly limit: number; readonly sent: number; readonly overspent: number };
+  /** The budget: its limit of a day, and how many of its requests reached the upstream on each day. */
+  readonly budget: {
+    readonly limit: number;
+    readonly sentByDay: readonly number[];
+    readonly overspent: number;
+  };
   /** Growth in ten minutes of the used heap of the gateway that is not restarted in the end, in MiB. */
   readonly heapGrowthMiB: number;
   /** The processes of that gateway: the one that was started first, then its workers. */

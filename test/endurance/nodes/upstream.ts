@@ -39,8 +39,8 @@ const wordsOf = ({ nonce, words }: Plan): string[] => [
 
 export interface NodesUpstream {
   readonly url: string;
-  /** How often requests arrived, by nonce, those that were refused by a flaky account left out. */
-  readonly arrivals: ReadonlyMap<string, number>;
+  /** When requests arrived, by nonce, in milliseconds since the epoch; those that a flaky account refused are left out. */
+  readonly arrivals: ReadonlyMap<string, readonly number[]>;
   /** Refusals by the flaky account. */
   refused(): number;
   close(): Promise<void>;
@@ -51,7 +51,7 @@ export interface NodesUpstream {
  * chance: a 500, a 429, or a reset.
  */
 export async function startNodesUpstream(random: () => number): Promise<NodesUpstream> {
-  const arrivals = new Map<string, number>();
+  const arrivals = new Map<string, number[]>();
   let refused = 0;
   let answered = 0;
   const server = createServer(async (request, response) => {
@@ -71,7 +71,7 @@ export async function startNodesUpstream(random: () => number): Promise<NodesUps
         return void sendJson(response, 429, { error: { message: 'slow down' } }, { 'retry-after': '1' });
       return void request.socket.destroy();
     }
-    arrivals.set(plan.nonce, (arrivals.get(plan.nonce) ?? 0) + 1);
+    arrivals.set(plan.nonce, [...(arrivals.get(plan.nonce) ?? []), Date.now()]);
     answered += 1;
     const streamed = (JSON.parse(text) as { stream?: boolean }).stream === true;
     const format = path.includes('/messages') ? 'messages' : 'chat';
