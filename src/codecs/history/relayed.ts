@@ -1,7 +1,7 @@
 import { extractEncryptedReasoning, extractWithThought } from '../encrypted-reasoning/embed.ts';
 import { codecOf } from '../index.ts';
 import { anywhere, containNeedle, indexOfNeedle } from '../json/byte-search.ts';
-import { type Needle, needleOf } from '../json/needle.ts';
+import { keptFieldNeedle, keptNeedle, type Needle } from '../json/needle.ts';
 import type { WireFormat } from '../wire-format.ts';
 import type { HistoryRules } from './history.ts';
 
@@ -28,7 +28,7 @@ export function relayedHistory(
   const isSigning = history.signsThoughts?.(rules.dialect) === true;
   const begins = [...carried.begins, ...(isSigning ? ['"'] : [])];
   // Embedded encrypted reasoning is rarer than the names of its fields, and found faster.
-  const mayBeEncrypted = begins.some((begin) => containNeedle(pieces, cachedNeedle(begin)));
+  const mayBeEncrypted = begins.some((begin) => containNeedle(pieces, keptNeedle(begin)));
   const strips = mayBeEncrypted && carried.names.some((name) => holds(pieces, name, begins));
   const own = history.own?.(rules);
   const rewrites = own?.names.some((name) => holds(pieces, name, null)) === true;
@@ -57,24 +57,12 @@ function isCarried(text: string): boolean {
 /** Longer than a field's name, its colon and the beginning of encrypted reasoning, in bytes. */
 const SEAM = 64;
 
-const needles = new Map<string, Needle>();
-/** The names are those of a few formats, and of fields that providers refused. */
-const MAX_NEEDLES = 256;
-
-function cachedNeedle(text: string): Needle {
-  const existing = needles.get(text);
-  if (existing !== undefined) return existing;
-  const needle = needleOf(text);
-  if (needles.size < MAX_NEEDLES) needles.set(text, needle);
-  return needle;
-}
-
 /**
  * Whether a field of this name stands anywhere in the pieces, with a text that begins in one of these ways. What is
  * written with escapes is not found: no client writes these names so.
  */
 function holds(pieces: readonly Buffer[], name: string, begins: readonly string[] | null): boolean {
-  const needle = cachedNeedle(`"${name}"`);
+  const needle = keptFieldNeedle(name);
   return anywhere(pieces, SEAM, (bytes) => occursAsField(bytes, needle, begins));
 }
 

@@ -21,6 +21,23 @@ export function fieldNeedle(name: string): Needle {
   return needleOf(JSON.stringify(name));
 }
 
+const kept = new Map<string, Needle>();
+const MAX_KEPT = 256;
+
+/** The same as `needleOf`, made once for each text: of those that formats and providers name there are a few. */
+export function keptNeedle(text: string): Needle {
+  const existing = kept.get(text);
+  if (existing !== undefined) return existing;
+  const needle = needleOf(text);
+  if (kept.size < MAX_KEPT) kept.set(text, needle);
+  return needle;
+}
+
+/** The same as `fieldNeedle`, made once for each name. */
+export function keptFieldNeedle(name: string): Needle {
+  return keptNeedle(`"${name}"`);
+}
+
 /**
  * The position of the last occurrence in the bytes; -1 if there is none. Native searches backwards are slow, most of all if
  * there is nothing to find: whether there is anything is searched forwards.

@@ -1,7 +1,9 @@
 import { codecOf } from '../../codecs/index.ts';
+import { indexOfNeedle } from '../../codecs/json/byte-search.ts';
 import { OPEN_LIST, QUOTE } from '../../codecs/json/bytes.ts';
 import { JsonCursor } from '../../codecs/json/cursor.ts';
 import { fieldsOf } from '../../codecs/json/fields.ts';
+import { keptFieldNeedle } from '../../codecs/json/needle.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import { joined } from '../json/joined.ts';
 import { largestNumber } from './requested-output.ts';
@@ -16,7 +18,8 @@ export function requestedAnswers(format: WireFormat, body: readonly Buffer[]): n
   if (names.length === 0) return 1;
   if (names.some(isNested)) return Math.max(1, largestNumber(names, body) ?? 1);
   const whole = joined(body);
-  const mentioned = (name: string | null) => name !== null && whole.includes(`"${name}"`);
+  const mentioned = (name: string | null) =>
+    name !== null && indexOfNeedle(whole, keptFieldNeedle(name)) !== -1;
   if (!names.some(mentioned) && !mentioned(prompts)) return 1;
   let maxAnswers = 1;
   let maxPrompts = 1;

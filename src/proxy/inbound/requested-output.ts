@@ -1,4 +1,6 @@
 import { codecOf } from '../../codecs/index.ts';
+import { indexOfNeedle } from '../../codecs/json/byte-search.ts';
+import { keptFieldNeedle } from '../../codecs/json/needle.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 
 /** Digits of the largest number that is looked at; spaces may stand before it. */
@@ -19,14 +21,14 @@ export function requestedOutput(format: WireFormat, body: readonly Buffer[]): nu
 export function largestNumber(paths: readonly string[], body: readonly Buffer[]): number | null {
   let largest: number | null = null;
   for (const path of paths) {
-    const name = `"${path.slice(path.lastIndexOf('.') + 1)}"`;
+    const needle = keptFieldNeedle(path.slice(path.lastIndexOf('.') + 1));
     for (const piece of body) {
-      let at = piece.indexOf(name);
+      let at = indexOfNeedle(piece, needle);
       for (let matches = 0; at !== -1 && matches < MAX_MATCHES; matches += 1) {
-        const end = at + name.length;
+        const end = at + needle.bytes.length;
         const value = /^\s*:\s*(\d{1,9})\b/.exec(piece.toString('latin1', end, end + LOOK_AHEAD))?.[1];
         if (value !== undefined) largest = Math.max(largest ?? 0, Number(value));
-        at = piece.indexOf(name, end);
+        at = indexOfNeedle(piece, needle, end);
       }
     }
   }
