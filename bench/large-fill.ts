@@ -159,7 +159,7 @@ async function addConnections(
   return made;
 }
 
-/** Five targets each, at connections whose providers speak the format of the plans. */
+/** Five targets each, at connections of the path. */
 async function addCombos(
   store: Store,
   { plans, progress, size }: FillInput,
@@ -167,7 +167,7 @@ async function addCombos(
   begin: number,
 ): Promise<string[]> {
   const routing = comboStore(store, () => begin);
-  const chat = connections.filter(speaksChat);
+  const chat = connections.filter(isOnPath);
   const ids: string[] = [];
   for (let index = 0; index < size.combos; index += 1) {
     const targets = Array.from({ length: 5 }, (_, place) => {
@@ -181,14 +181,15 @@ async function addCombos(
   return ids;
 }
 
-const speaksChat = ({ provider }: Pick<MadeConnection, 'provider'>) => provider !== 'anthropic';
+/** Of one provider: what others have to be sent differently takes different time, and the sizes would not be all that differs. */
+const isOnPath = ({ provider }: Pick<MadeConnection, 'provider'>) => provider === 'groq';
 
 /** As many ids at connections as of combos, so that a random one is a combo every other time. */
 function targetsOf(
   { plans, size }: FillInput,
   connections: readonly MadeConnection[],
 ): Record<string, string[]> {
-  const chat = connections.filter(speaksChat);
+  const chat = connections.filter(isOnPath);
   const of = (plan: string, index: number) => {
     const combos = Array.from({ length: size.combos }, (_, at) => at).filter(
       (at) => at % plans.length === index,

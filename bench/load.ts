@@ -34,7 +34,7 @@ export interface LoopJob extends JobBase {
 export interface Variety {
   /** The file that has the texts of the keys, one in a line. */
   keysFile: string;
-  /** How many of them are used, from the first on. Default: all. */
+  /** How many of them are used, the last ones: the first have budgets in a large installation. Default: all. */
   keys?: number;
   /** Ids for which the mock answers by the plan of the job. */
   models: readonly string[];
@@ -91,7 +91,10 @@ function chooser(job: LoopJob): () => Expectation {
   const same = expectation(job);
   const plan = parsePlan(name);
   if (variety === undefined || plan === null) return () => same;
-  const keys = readFileSync(variety.keysFile, 'utf8').trim().split('\n').slice(0, variety.keys);
+  const keys = readFileSync(variety.keysFile, 'utf8')
+    .trim()
+    .split('\n')
+    .slice(-(variety.keys ?? 0));
   jobs += 1;
   const random = createRandom(jobs);
   const named = (bytes: Buffer, model: string) =>
