@@ -196,7 +196,8 @@ export const budgets: readonly DemoBudget[] = [
     period: 'month',
     softPercent: 80,
     unpriced: 'allow',
-    ofSpent: 1.22,
+    // Above its soft limit, also where the limit is rounded up.
+    ofSpent: 1.1,
   },
   {
     scope: 'key',

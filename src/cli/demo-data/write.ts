@@ -214,7 +214,7 @@ async function writeBudgets(
     const subject = name === null ? null : subjectId(installed, budget.scope, name);
     const sum = spent.get(subject ?? '') ?? { usd: 0, tokens: 0 };
     const used = (budget.metric === 'tokens' ? sum.tokens : sum.usd) * ofSpent;
-    await limits.add({ ...budget, subject, limit: Math.max(1, roundedUp(used)) });
+    await limits.add({ ...budget, subject, limit: used > 0 ? roundedUp(used) : 1 });
   }
 }
 
@@ -223,11 +223,10 @@ function uuidOf(digits: string): string {
   return digits.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** A figure as people choose them: two digits and zeros. */
+/** A figure as people choose them: two digits and zeros. At most a tenth more. @param value above 0 */
 function roundedUp(value: number): number {
-  if (value <= 0) return 0;
-  const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
-  return Math.ceil(value / unit) * unit;
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
+  return Number((Math.ceil(value / unit) * unit).toPrecision(2));
 }
 
 function subjectId(
