@@ -181,7 +181,7 @@ async function addCombos(
   return ids;
 }
 
-/** Of one provider: what others have to be sent differently takes different time, and the sizes would not be all that differs. */
+/** All of one provider: those with rules of their own cost more, and the comparison is about size alone. */
 const isOnPath = ({ provider }: Pick<MadeConnection, 'provider'>) => provider === 'groq';
 
 /** As many ids at connections as of combos, so that a random one is a combo every other time. */

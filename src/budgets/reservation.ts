@@ -104,7 +104,7 @@ function releaseAll({ shared }: ReservationContext, claims: readonly Claim[], ti
   }
 }
 
-/** @param reserved what was reserved for each of the requests */
+/** Releases what was reserved, the claims once for each of the requests, and counts what was used. */
 function settleClaims(
   context: ReservationContext,
   request: ChargedRequest,

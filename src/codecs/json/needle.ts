@@ -18,7 +18,7 @@ export function needleOf(text: string): Needle {
 
 /** The name of a JSON field, in its quotes. */
 export function fieldNeedle(name: string): Needle {
-  return needleOf(JSON.stringify(name));
+  return needleOf(quoted(name));
 }
 
 const kept = new Map<string, Needle>();
@@ -35,7 +35,12 @@ export function keptNeedle(text: string): Needle {
 
 /** The same as `fieldNeedle`, made once for each name. */
 export function keptFieldNeedle(name: string): Needle {
-  return keptNeedle(`"${name}"`);
+  return keptNeedle(quoted(name));
+}
+
+/** Names of fields need no escapes. */
+function quoted(name: string): string {
+  return `"${name}"`;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { codecOf } from '../../codecs/index.ts';
 import { containNeedle } from '../../codecs/json/byte-search.ts';
 import { fieldsOf } from '../../codecs/json/fields.ts';
-import { type Needle, needleOf } from '../../codecs/json/needle.ts';
+import { keptFieldNeedle } from '../../codecs/json/needle.ts';
 import { tierWord } from '../../codecs/model/tier.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import { joined } from '../json/joined.ts';
@@ -24,17 +24,9 @@ export function requestedTier(
     if (tier !== null) return tier;
   }
   const names = codecOf(format).requestFields.tier ?? [];
-  if (!names.some((name) => containNeedle(body, quoted(name)))) return null;
+  if (!names.some((name) => containNeedle(body, keptFieldNeedle(name)))) return null;
   const tiers = tiersIn(joined(body), names);
   return names.map((name) => tiers.get(name)).find((tier) => tier !== undefined) ?? null;
-}
-
-const needles = new Map<string, Needle>();
-
-function quoted(name: string): Needle {
-  const needle = needles.get(name) ?? needleOf(`"${name}"`);
-  needles.set(name, needle);
-  return needle;
 }
 
 function tiersIn(body: Buffer, names: readonly string[]): Map<string, string> {

@@ -1,5 +1,5 @@
 import { indexOfNeedle } from '../../codecs/json/byte-search.ts';
-import { needleOf } from '../../codecs/json/needle.ts';
+import { fieldNeedle } from '../../codecs/json/needle.ts';
 import type { Codec } from '../../codecs/wire-codec.ts';
 import { joined } from '../json/joined.ts';
 import { topLevel } from '../json/splice.ts';
@@ -7,7 +7,7 @@ import type { NamedInPath } from '../request/facts.ts';
 
 const HEAD_WINDOW = 1024;
 const TAIL_WINDOW = 2048;
-const key = needleOf('"stream"');
+const key = fieldNeedle('stream');
 
 /** A request and how its format asks for a stream. */
 export interface StreamQuestion {
